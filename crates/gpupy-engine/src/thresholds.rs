@@ -211,8 +211,12 @@ gpupy_core::thresholds! {
     /// rotations of 150 by 150 take 0.8 and 0.6 of the time of nine launches (OpenGL, Vulkan), of 1000 by 1000
     /// 2 to 4 times as long.
     chained_in_software: usize = 1 << 16,
-    /// The most steps that are known ahead of the one that is done: a device mostly has enough to do with these
-    /// while others are found.
+    /// The commands after which a window of a flush ends, and is run before more is compiled.
+    window_commands: usize = 1 << 12,
+    /// How often an evaluation is compiled anew because something else holds what a command was to write, before it
+    /// writes nothing in place.
+    takes_tried: usize = 2,
+    /// The most steps that are found ahead of the one that becomes commands.
     ordered_steps: usize = 64,
     /// The most nodes of their walks, and of those that wait.
     ordered_nodes: usize = 1 << 12,

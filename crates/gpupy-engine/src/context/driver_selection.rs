@@ -333,8 +333,7 @@ impl Context {
         let mut open = state.engine.devices.iter().flatten();
         let shared = open.any(|device| device.caps.lends != 0);
         state.shared_before |= shared;
-        let Engine { devices, counts, turn, .. } = &mut state.engine;
-        *turn += 1;
+        let Engine { devices, counts, .. } = &mut state.engine;
         for (device, counts) in devices.iter_mut().zip(counts) {
             if let Some(mut device) = device.take() {
                 device.save_all(counts);
@@ -395,8 +394,7 @@ impl Context {
                 .says("the driver shares its objects with no renderer")
                 .with("driver", name))
         })?;
-        let Engine { devices, counts, turn, .. } = &mut state.engine;
-        *turn += 1;
+        let Engine { devices, counts, .. } = &mut state.engine;
         if let Some(mut before) = devices[position].replace(device) {
             before.save_all(&mut counts[position]);
         }

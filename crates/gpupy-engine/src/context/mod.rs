@@ -105,10 +105,7 @@ impl Context {
                 settings.flush_bytes,
                 if is_eager { T.most_points } else { 0 },
             ),
-            decided: None,
-            captured: None,
-            stage: None,
-            turn: 0,
+            progress: None,
         };
         engine.resize(registry.len());
         let wanted = settings.driver.clone();
@@ -287,7 +284,7 @@ impl Context {
             device.sweep();
             device.empty_pool();
             device.plans.kept.clear();
-            device.recipes.clear();
+            device.flushes.clear();
             device.trim_driver();
         }
         host_buffer::trim();

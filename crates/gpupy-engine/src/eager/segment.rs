@@ -2,7 +2,7 @@
 //!
 //! Owns [`Segment`]. A replay records the steps on the new values without the program, so that the result is as if the
 //! program had run. A segment of little work is planned once ([`PlannedSegment`]), by an evaluation of the structure
-//! whose recipe is kept. From then on its kernels are launched on the caller's thread, into memory of the results.
+//! whose commands are kept. From then on its kernels are launched on the caller's thread, into memory of the results.
 //! Invariants: the bits are those of the recorded steps; a segment that cannot be launched here and now is recorded.
 //!
 //! Not here: the steps (`record/recorded.rs`), when a program may be left out (the front end).
@@ -14,15 +14,15 @@ use crate::eager::policy::WorkSize;
 use crate::execute::evaluate::Engine;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
-use crate::memory::tiling::Tile;
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
+use crate::schedule::compiled::command::{
+    BufferId, Command, CompiledFlush, KernelCommand, LaunchTarget, Param,
+};
+use crate::schedule::compiled::flush_key;
 use crate::schedule::passes::demand::Demand;
-use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::program::kernel::KernelCode;
-use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::flush_structure;
-use crate::schedule::replay::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch};
 use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -202,13 +202,13 @@ impl Engine {
             }
             let below = PendingGraph::of(&demand);
             let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
-            let structure = flush_structure::structure(&demand, &below, device)?;
-            let ids = |values: &[Value]| values.iter().map(Value::id).collect::<Vec<ValueId>>();
-            let (values, leaves) = (ids(&below.values), ids(&below.leaves));
-            let capture = Capture::exactly(structure, &demand, below);
+            flush_key::structure(&demand, &below, device)?;
+            let ids = below.leaves.iter().chain(&below.values).map(Value::id);
+            let ids: Vec<ValueId> = ids.collect();
+            drop(below);
             self.slice.begin(false);
-            let recipe = self.evaluate_captured(&demand, &order, capture).ok()??;
-            plan.of(&recipe, &values, &leaves)?;
+            let flush = self.evaluate_exactly(&demand, &order).ok()??;
+            plan.of(&flush, &ids)?;
         }
         let taken = results.iter().map(|value| plan.known.get(&value.id()).copied());
         let taken = taken.collect::<Option<_>>()?;
@@ -314,7 +314,7 @@ fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory>
     Some(HostMemory::new(start))
 }
 
-/// A plan on its way from recipes.
+/// A plan on its way from compiled flushes.
 struct SegmentPlan<'r> {
     recorded: &'r Recorded,
     /// The step that each value is.
@@ -327,26 +327,31 @@ struct SegmentPlan<'r> {
 }
 
 impl SegmentPlan<'_> {
-    /// All launches of the recipe of a flush of these values, which reads these; `None` where it has more than
-    /// launches of whole values.
-    fn of(&mut self, recipe: &Recipe, values: &[ValueId], leaves: &[ValueId]) -> Option<()> {
-        for action in &recipe.actions {
-            match action {
-                Action::Launch(launched) => self.launch(launched, values, leaves)?,
-                Action::Open(numbers, tile) if self.open.is_none() => {
-                    let stored = numbers.iter().map(|number| self.store(values, *number, tile));
+    /// All launches of a flush of these values, by their numbers; `None` where it has more than launches of whole
+    /// values.
+    fn of(&mut self, flush: &CompiledFlush, values: &[ValueId]) -> Option<()> {
+        for command in &flush.commands {
+            match command {
+                Command::Kernel(kernel) => self.launch(kernel, flush, values)?,
+                Command::Open(buffers) if self.open.is_none() => {
+                    let stored = buffers.iter().map(|buffer| self.store(flush, values, *buffer));
                     self.open = Some(stored.collect::<Option<_>>()?);
                 }
-                Action::OpenOld { value, old, .. } if self.open.is_none() => {
-                    let InputSource::Pending(old) = old.source else { return None };
-                    let taken = *self.known.get(values.get(old as usize)?)?;
+                Command::OpenOld { buffer, old, .. } if self.open.is_none() => {
+                    let value = |buffer: BufferId| {
+                        values.get(flush.buffers[buffer as usize].value as usize)
+                    };
+                    let taken = *self.known.get(value(*old)?)?;
                     let LaunchSource::Stored(stored) = taken else { return None };
-                    self.known.insert(*values.get(*value as usize)?, taken);
+                    self.known.insert(*value(*buffer)?, taken);
                     self.open = Some(SmallVec::from_slice(&[stored]));
                 }
-                Action::Close => self.open = None,
-                Action::Step { .. } | Action::Lose(..) => {}
-                Action::Open(..) | Action::OpenOld { .. } | Action::Strips(..) => return None,
+                Command::Close => self.open = None,
+                Command::Step(_) | Command::Done { .. } | Command::Free(_) => {}
+                Command::Open(_)
+                | Command::OpenOld { .. }
+                | Command::Repeat(..)
+                | Command::OnHost(_) => return None,
             }
         }
         Some(())
@@ -354,25 +359,21 @@ impl SegmentPlan<'_> {
 
     fn launch(
         &mut self,
-        launched: &RecordedLaunch,
+        kernel: &KernelCommand,
+        flush: &CompiledFlush,
         values: &[ValueId],
-        leaves: &[ValueId],
     ) -> Option<()> {
-        let operand = |(source, part): &(InputSource, BlockPart)| {
-            let list = match source {
-                InputSource::Leaf(number) => leaves.get(*number as usize),
-                InputSource::Pending(number) => values.get(*number as usize),
-                InputSource::Scalar => None,
-            };
-            let taken = self.known.get(list?).copied();
-            taken.filter(|_| matches!(part, BlockPart::Tile(0)))
+        let operand = |buffer: &BufferId| {
+            let buffer = &flush.buffers[*buffer as usize];
+            let taken = self.known.get(values.get(buffer.value as usize)?).copied();
+            taken.filter(|_| matches!(buffer.part, BlockPart::Tile(0)))
         };
-        let operands = launched.operands.iter().map(operand).collect::<Option<_>>()?;
-        let params = launched.params.iter().map(|param| self.param(param, values));
+        let operands = kernel.operands.iter().map(operand).collect::<Option<_>>()?;
+        let params = kernel.params.iter().map(|param| self.param(param, values));
         let params = params.collect::<Option<_>>()?;
-        let dests = match &launched.goes {
+        let dests = match &kernel.goes {
             LaunchTarget::Tiles(tiles) => {
-                let stored = tiles.iter().map(|(number, tile)| self.store(values, *number, tile));
+                let stored = tiles.iter().map(|buffer| self.store(flush, values, *buffer));
                 stored.map(|stored| Some((stored?, true))).collect::<Option<_>>()?
             }
             LaunchTarget::Open(places) => {
@@ -381,14 +382,20 @@ impl SegmentPlan<'_> {
                 places.iter().map(dest).collect::<Option<_>>()?
             }
         };
-        let code = launched.code.clone();
+        let code = kernel.code.clone();
         self.planned.launches.push(Planning { code, operands, params, dests });
         Some(())
     }
 
     /// The number under which a value is stored from now on, all of which is one tile.
-    fn store(&mut self, values: &[ValueId], number: u32, tile: &Tile) -> Option<u32> {
-        let id = values.get(number as usize)?;
+    fn store(
+        &mut self,
+        flush: &CompiledFlush,
+        values: &[ValueId],
+        buffer: BufferId,
+    ) -> Option<u32> {
+        let buffer = &flush.buffers[buffer as usize];
+        let (id, tile) = (values.get(buffer.value as usize)?, buffer.tile.as_ref()?);
         let step = *self.steps.get(id)?;
         let shape = &self.recorded.steps().get(step as usize)?.shape;
         let stored = self.planned.stored.len() as u32;

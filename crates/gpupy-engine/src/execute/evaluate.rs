@@ -1,33 +1,35 @@
-//! Evaluation: tiles of values, one after another, on a device.
+//! Evaluation: what is asked for is compiled, and run, window by window.
 //!
-//! Owns [`Engine`]: the open devices and the counts. Tiles that another tile needs first go on a stack, so graphs of
-//! any depth take a loop. Invariants: a value is marked as computed only after its block is in the cache; a failed
-//! launch leaves every value as it was.
+//! Owns [`Engine`]: the open devices and the counts. Where a command fails, or something came between, what is left is
+//! compiled anew under tighter limits. Invariants: a value is marked as computed only after its block is in the cache; a
+//! failed launch leaves every value as it was.
 //!
 //! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), where an evaluation stands
-//! (`progress/`), the commands of a step (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
+//! (`progress/`), compiling (`schedule/compiled/`), the commands (`run.rs`).
 
 use crate::blocks::streams::Residents;
 use crate::execute::progress::attempts::Attempts;
 use crate::execute::progress::time_slice::TimeSlice;
-use crate::execute::progress::{BegunStep, Replaying, Stage, TilesProgress};
+use crate::execute::progress::{Aside, Progress, Running};
+use crate::execute::run::RunEnd;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::commands::Commands;
+use crate::schedule::compiled::command::CompiledFlush;
+use crate::schedule::compiled::compilation::{Compilation, WindowEnd};
+use crate::schedule::compiled::flush_key;
+use crate::schedule::compiled::recorder::{FlushRecorder, numbered};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::decided::Decided;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::passes::placement::{DeviceOrder, ValuePlacement};
-use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::flush_structure;
-use crate::schedule::replay::recipe::Recipe;
-use crate::schedule::steps::ordering::{Failed, Next, Ordered, Schedule, closed};
+use crate::schedule::steps::ordering::{Failed, Schedule, closed};
 use crate::schedule::walk::Needs;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
+use crate::thresholds::T;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -47,15 +49,8 @@ pub(crate) struct Engine {
     pub again: Rematerialisation,
     /// The tracer for work in host memory.
     pub tracer: Tracer,
-    /// The decisions of the present evaluation.
-    pub decided: Option<Decided>,
-    /// Its captured actions, if another flush may repeat them.
-    pub captured: Option<Capture>,
-    /// Where it stands, after a pause.
-    pub stage: Option<Stage>,
-    /// How many evaluations were begun, and devices came or went: a paused evaluation goes on where it stood only if
-    /// there were no others.
-    pub turn: u64,
+    /// Where the present evaluation stands, after a pause.
+    pub progress: Option<Box<Progress>>,
 }
 
 impl Engine {
@@ -71,7 +66,6 @@ impl Engine {
 
     /// Closes a device that is gone: what was only there has to be computed again.
     pub fn lose_device(&mut self, position: usize) {
-        self.turn += 1;
         if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
             device.lose_all();
         }
@@ -86,303 +80,261 @@ impl Engine {
     /// Evaluates the tiles that are asked for on these devices, each where it lives.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again
-    ///   (`progress/`).
+    /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let done = self.evaluate_anyhow(demand, order);
-        if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
-            self.lay_aside();
+        let known = self.progress.take();
+        let is_known =
+            |progress: &Box<Progress>| progress.homes.order.devices.first() == order.devices.first();
+        let mut progress = match known.filter(is_known) {
+            Some(progress) => progress,
+            None => self.begun(demand, order, false),
+        };
+        let done = self.go_on(&mut progress, demand);
+        match &done {
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.progress = Some(progress),
+            _ => self.forget_flush(),
         }
         done
-    }
-
-    /// Goes on after a pause, does what an evaluation of the same structure did, or finds out what there is to do.
-    fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let first = order.devices.first().copied().unwrap_or_default();
-        let is_done = match self.stage.take() {
-            Some(Stage::Replay(replaying)) if replaying.device == first => {
-                self.replay_all(replaying, demand)?
-            }
-            Some(Stage::Tiles(progress))
-                if progress.homes.order.devices.first() == Some(&first) =>
-            {
-                return self.evaluate_tiles(demand, progress);
-            }
-            _ => false,
-        };
-        if is_done {
-            return Ok(());
-        }
-        self.turn += 1;
-        if self.decided.is_some() {
-            // After a pause in which something else was done.
-            let progress = self.begun(demand, order);
-            return self.evaluate_tiles(demand, progress);
-        }
-        for (device, stats) in self.devices.iter_mut().zip(&mut self.counts) {
-            if let Some(device) = device {
-                device.try_more_room(stats);
-            }
-        }
-        let mut below = PendingGraph::of(demand);
-        let mut structure = match self.device(first) {
-            Ok(device) => flush_structure::structure(demand, &below, device),
-            Err(_) => None,
-        };
-        if let Some(known) = structure.take() {
-            match self.device(first).ok().and_then(|device| device.known_recipe(&known)) {
-                Some(recipe) => {
-                    let replaying = Replaying::of(known, recipe, below, first);
-                    if self.replay_all(replaying, demand)? {
-                        return Ok(());
-                    }
-                    below = PendingGraph::of(demand);
-                }
-                None => structure = Some(known),
-            }
-        }
-        self.decided = Some(Decided::of(demand, &below, &self.devices, order));
-        self.captured = structure.map(|structure| Capture::of(structure, demand, below));
-        let progress = self.begun(demand, order);
-        self.evaluate_tiles(demand, progress)
-    }
-
-    /// Does the rest of a recipe; false where something is left to compute.
-    ///
-    /// # Errors
-    /// - `Interrupted`: the slice is over.
-    fn replay_all(&mut self, mut replaying: Replaying, demand: &Demand<'_>) -> Result<bool> {
-        let is_done = match self.replay(&mut replaying) {
-            Ok(is_done) => is_done && demand.is_met(),
-            Err(pause) => {
-                self.stage = Some(Stage::Replay(replaying));
-                return Err(pause);
-            }
-        };
-        let (structure, device) = replaying.ended();
-        if is_done {
-            self.counts[device].flushes_replayed += 1;
-            self.devices.iter_mut().flatten().for_each(|device| device.rest());
-        } else if let Ok(device) = self.device(device) {
-            device.recipes.remove(&structure);
-        }
-        Ok(is_done)
     }
 
     /// Evaluates what is asked for, all of which is on the first of these devices, and gives what was done; nothing
-    /// where that cannot be said.
+    /// where that is no one window of commands.
     ///
     /// # Errors
     /// Any of a driver.
-    pub fn evaluate_captured(
+    pub fn evaluate_exactly(
         &mut self,
         demand: &Demand<'_>,
         order: &DeviceOrder,
-        capture: Capture,
-    ) -> Result<Option<Recipe>> {
-        self.turn += 1;
-        let below = PendingGraph::of(demand);
-        self.decided = Some(Decided::of(demand, &below, &self.devices, order));
-        drop(below);
-        self.captured = Some(capture);
-        let mut progress = self.begun(demand, order);
-        let done = self.do_steps(&mut progress);
-        let captured = self.captured.take();
-        self.lay_aside();
-        done.map(|()| captured.map(|capture| capture.recipe().1))
+    ) -> Result<Option<Arc<CompiledFlush>>> {
+        let mut progress = self.begun(demand, order, true);
+        let done = self.go_on(&mut progress, demand);
+        self.forget_flush();
+        done.map(|()| progress.whole)
     }
 
-    /// The beginning of an evaluation by its decisions.
-    fn begun(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Box<TilesProgress> {
-        let Decided { fates, together, others, sides } = self.decided.clone().unwrap_or_default();
+    /// Lays aside where the present evaluation stands, so that others may evaluate.
+    pub fn lay_aside(&mut self) -> Aside {
+        let devices = self.devices.iter_mut().map(Option::as_mut);
+        let facts = devices.map(|device| device.map(|d| std::mem::take(&mut d.flush)));
+        let facts = facts.map(Option::unwrap_or_default).collect();
+        Aside { facts, progress: self.progress.take() }
+    }
+
+    /// Takes up again what was laid aside.
+    pub fn take_up(&mut self, aside: Aside) {
+        self.progress = aside.progress;
+        for (device, facts) in self.devices.iter_mut().zip(aside.facts) {
+            if let Some(device) = device {
+                device.flush = facts;
+            }
+        }
+    }
+
+    /// The evaluation is done, or failed.
+    fn forget_flush(&mut self) {
+        for device in self.devices.iter_mut().flatten() {
+            device.forget_flush();
+            device.rest();
+        }
+    }
+
+    /// The beginning of an evaluation: what a flush of the same structure did, if that is known.
+    fn begun(&mut self, demand: &Demand<'_>, order: &DeviceOrder, is_exact: bool) -> Box<Progress> {
+        for (device, stats) in self.devices.iter_mut().zip(&mut self.counts) {
+            if let Some(device) = device {
+                device.begin_evaluation();
+                device.try_more_room(stats);
+            }
+        }
+        let mut progress = Box::new(Progress {
+            homes: ValuePlacement::new(order),
+            attempts: Attempts::default(),
+            running: None,
+            compilation: None,
+            first: (Needs::new(), 0),
+            structure: None,
+            whole: None,
+            in_strips: true,
+            is_exact,
+            compiled: 0,
+            untaken: 0,
+            in_vain: 0,
+        });
+        let below = PendingGraph::of(demand);
+        if let Some(first) = order.devices.first()
+            && let Ok(device) = self.device(*first)
+        {
+            progress.structure = flush_key::structure(demand, &below, device);
+            if let Some(structure) = progress.structure.as_ref().filter(|_| !is_exact)
+                && let Some(flush) = device.known_flush(structure)
+            {
+                progress.running = Some(Running::of(flush, numbered(below), true));
+                return progress;
+            }
+        }
+        self.compile(&mut progress, demand, below);
+        progress
+    }
+
+    /// Begins to compile what is left.
+    fn compile(&mut self, progress: &mut Progress, demand: &Demand<'_>, below: PendingGraph) {
+        let order = &progress.homes.order;
+        let Decided { fates, together, others, sides } =
+            Decided::of(demand, &below, &self.devices, order);
         for device in self.devices.iter_mut().flatten() {
             device.begin((&fates, &together, &others), demand.next);
         }
-        Box::new(TilesProgress {
-            homes: ValuePlacement::new(order, &mut self.devices, &sides),
-            schedule: Schedule::of(demand.value, demand.range.clone()),
-            attempts: Attempts::default(),
-            begun: None,
-        })
+        progress.homes.place_again(&mut self.devices, &sides);
+        let may_take = progress.untaken < T.takes_tried;
+        let recorder = FlushRecorder::of(demand, below, (may_take, progress.is_exact));
+        let mut schedule = Schedule::of(demand.value, demand.range.clone(), progress.in_strips);
+        let (needs, rank) = std::mem::take(&mut progress.first);
+        schedule.want(needs, rank);
+        progress.compilation = Some(Box::new(Compilation { schedule, recorder }));
+        progress.compiled += 1;
     }
 
-    /// Does all steps that are left, and keeps the recipe of what was done.
+    /// Compiles and runs what is left.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over; the stage is where it stands.
-    fn evaluate_tiles(
-        &mut self,
-        demand: &Demand<'_>,
-        mut progress: Box<TilesProgress>,
-    ) -> Result<()> {
-        if let Err(error) = self.do_steps(&mut progress) {
-            if error.kind() == ErrorKind::Interrupted {
-                self.stage = Some(Stage::Tiles(progress));
-            }
-            return Err(error);
-        }
-        if let Some(capture) = self.captured.take()
-            && demand.is_met()
-            && let Some(first) = progress.homes.order.devices.first()
-            && let Ok(device) = self.device(*first)
-        {
-            let (structure, recipe) = capture.recipe();
-            device.recipes.insert(structure, Arc::new(recipe));
-        }
-        Ok(())
-    }
-
-    fn do_steps(&mut self, progress: &mut TilesProgress) -> Result<()> {
+    /// - `Interrupted`: the slice is over. Otherwise that of a tile which no device computes.
+    fn go_on(&mut self, progress: &mut Progress, demand: &Demand<'_>) -> Result<()> {
         loop {
-            self.slice.check()?;
-            if let Some(begun) = progress.begun.take() {
-                self.go_on(begun, progress)?;
-                continue;
+            if let Some(running) = &mut progress.running {
+                let end = self.run(running, &progress.homes.order)?;
+                self.ended(progress, demand, end)?;
             }
-            match progress.schedule.next(&mut self.devices, &progress.homes) {
-                Some(Next::Step(next)) => self.follow(*next, progress)?,
-                Some(Next::Strips(steps, strips)) => {
-                    if !self.follow_strips(steps, &strips, &progress.homes)? {
-                        self.capture_no_more();
-                        progress.schedule.without_strips();
-                        progress.schedule.begin_anew(&mut self.devices, Needs::new(), 0);
-                    }
+            if progress.compilation.is_none() {
+                if demand.is_met() {
+                    return Ok(());
                 }
-                None if self.look_ahead(progress)? => {}
-                None => break,
+                if progress.in_vain > T.attempts_in_vain {
+                    return Err(Error::new(ErrorKind::Lost, "evaluate")
+                        .says("what was computed is gone again and again")
+                        .with("value", demand.value.id()));
+                }
+                self.compile(progress, demand, PendingGraph::of(demand));
             }
+            self.compile_window(progress)?;
         }
-        self.devices.iter_mut().flatten().for_each(|device| device.rest());
-        Ok(())
     }
 
-    /// Finds the next steps; false if none is left to do.
+    /// Goes on behind a window that was run, or was not.
+    ///
+    /// # Errors
+    /// That of a command, where nothing can be done about it.
+    fn ended(&mut self, progress: &mut Progress, demand: &Demand<'_>, end: RunEnd) -> Result<()> {
+        let Some(Running { flush, values, is_replay, .. }) = progress.running.take() else {
+            return Ok(());
+        };
+        let first = progress.homes.order.devices.first().copied();
+        let structure = progress.structure.as_ref().zip(first);
+        match end {
+            RunEnd::Done => {
+                if let Some(compilation) = &mut progress.compilation {
+                    compilation.recorder.values = values;
+                    return Ok(());
+                }
+                if !demand.is_met() {
+                    progress.in_vain += 1;
+                    return Ok(());
+                }
+                let kept = structure;
+                match kept.zip(first.and_then(|first| self.device(first).ok())) {
+                    Some((_, _)) if is_replay => {
+                        self.counts[first.unwrap_or_default()].flushes_replayed += 1;
+                    }
+                    Some(((structure, _), device))
+                        if progress.whole.is_some() && !progress.is_exact =>
+                    {
+                        device.flushes.insert(structure.clone(), flush);
+                    }
+                    _ => {}
+                }
+                Ok(())
+            }
+            RunEnd::Otherwise | RunEnd::Failed { .. } if is_replay => {
+                if let RunEnd::Failed { error, rank, .. } = end
+                    && error.kind() == ErrorKind::DeviceLost
+                {
+                    self.lose_device(progress.homes.order.devices[rank]);
+                }
+                if let Some((structure, first)) = structure
+                    && let Ok(device) = self.device(first)
+                {
+                    device.flushes.remove(structure);
+                }
+                Ok(())
+            }
+            RunEnd::Otherwise => {
+                progress.begin_anew();
+                progress.untaken += 1;
+                Ok(())
+            }
+            RunEnd::Failed { error, value, tile, rank } => {
+                progress.begin_anew();
+                progress.in_strips &= !flush.has_strips();
+                if flush.has_strips() && error.kind() != ErrorKind::DeviceLost {
+                    return Ok(());
+                }
+                progress.attempts.ended(&value, &tile);
+                self.recover(error, (&value, &tile), rank, &mut progress.homes)
+            }
+        }
+    }
+
+    /// Compiles the next window.
     ///
     /// # Errors
     /// That of a tile which no device computes.
-    fn look_ahead(&mut self, progress: &mut TilesProgress) -> Result<bool> {
-        let TilesProgress { schedule, homes, .. } = &mut *progress;
-        let found = schedule.look_ahead(&mut self.devices, &mut self.again, homes)?;
+    fn compile_window(&mut self, progress: &mut Progress) -> Result<()> {
+        let Some(compilation) = &mut progress.compilation else { return Ok(()) };
+        let end = compilation.window(&mut self.devices, &mut self.again, &progress.homes);
         for (device, counts) in self.devices.iter().zip(&mut self.counts) {
             counts.nodes_walked += device.as_ref().map_or(0, |device| device.walked.take());
         }
-        match found {
-            Ok(true) => {}
-            Ok(false) if progress.schedule.is_done() => return Ok(false),
-            // A block was lost meanwhile.
-            Ok(false) => {
-                self.capture_no_more();
-                progress.schedule.begin_anew(&mut self.devices, Needs::new(), 0);
-            }
-            Err(Failed { error, value: of, tile, rank }) => {
-                self.capture_no_more();
-                self.recover(error, (&of, &tile), rank, &mut progress.homes)?;
-                progress.schedule.begin_anew(&mut self.devices, Needs::new(), rank);
-            }
+        let recorder = &mut compilation.recorder;
+        if let Some(first) = progress.homes.order.devices.first() {
+            self.counts[*first].plans_replayed += std::mem::take(&mut recorder.replayed);
         }
-        Ok(true)
-    }
-
-    /// Begins the next step, and does it.
-    ///
-    /// # Errors
-    /// As of `go_on`.
-    fn follow(&mut self, next: Ordered, progress: &mut TilesProgress) -> Result<()> {
-        let Ordered { value, tile, rank, step, gives } = next;
-        // One before it may have given more than it had promised.
-        if value.state().computed.covers(tile.range.clone()) {
-            let is_there = gives.is_there();
-            return self.follow_up((&value, &tile), rank, Ok(StepOutcome::of(is_there)), progress);
-        }
-        let position = progress.homes.order.devices[rank];
-        self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
-        let commands = self
-            .apart(position, |engine| Commands::of(engine.device(position)?, step, &value, &tile));
-        match commands {
-            Ok(Ok(commands)) => {
-                self.go_on(BegunStep { value, tile, rank, commands, gives }, progress)
-            }
-            Ok(Err(needs)) => {
-                self.follow_up((&value, &tile), rank, Ok(StepOutcome::Otherwise(needs)), progress)
-            }
-            Err(error) => self.follow_up((&value, &tile), rank, Err(error), progress),
-        }
-    }
-
-    /// Does the commands of a step that are left.
-    ///
-    /// # Errors
-    /// - `Interrupted`: the slice is over; the step stands in the progress. Any other that nothing can be done about.
-    fn go_on(&mut self, mut begun: BegunStep, progress: &mut TilesProgress) -> Result<()> {
-        let rank = begun.rank;
-        let position = progress.homes.order.devices[rank];
-        let done = self.apart(position, |engine| engine.perform(&mut begun.commands, position));
-        let outcome = match done {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {
-                progress.begun = Some(begun);
-                return Err(error);
-            }
-            Err(error) => Err(error),
-            Ok(Err(needs)) => Ok(StepOutcome::Otherwise(needs)),
-            Ok(Ok(())) => {
-                self.counts[position].blocks_evaluated += 1;
-                self.capture(Capture::end);
-                self.stats.driver_fallbacks += u64::from(progress.homes.has_moved(&begun.value));
-                if !self.device(position)?.halos.has(&begun.value) {
-                    self.slice.keep();
-                }
-                Ok(StepOutcome::of(begun.gives.is_there()))
-            }
-        };
-        self.follow_up((&begun.value, &begun.tile), rank, outcome, progress)
-    }
-
-    /// Does something for which the promises of later steps are not there.
-    fn apart<T>(
-        &mut self,
-        position: usize,
-        done: impl FnOnce(&mut Engine) -> Result<T>,
-    ) -> Result<T> {
-        let promised = std::mem::take(&mut self.device(position)?.promised);
-        let done = done(self);
-        if let Ok(device) = self.device(position) {
-            device.promised = promised;
-        }
-        done
-    }
-
-    /// Goes on after a step, or plans anew what came otherwise.
-    ///
-    /// # Errors
-    /// That of the step, where nothing can be done about it.
-    fn follow_up(
-        &mut self,
-        (of, tile): (&Value, &Tile),
-        rank: usize,
-        done: Result<StepOutcome>,
-        progress: &mut TilesProgress,
-    ) -> Result<()> {
-        let TilesProgress { schedule, homes, attempts, .. } = progress;
-        let needs = match done {
-            Ok(StepOutcome::AsPlanned) => {
-                attempts.ended(of, tile);
+        let is_kept = recorder.is_kept();
+        let flush = Arc::new(recorder.take());
+        let values = std::mem::take(&mut recorder.values);
+        let is_empty = flush.commands.is_empty();
+        progress.running = Some(Running::of(flush.clone(), values, false));
+        match end? {
+            WindowEnd::Full => {
+                progress.structure = None;
                 return Ok(());
             }
-            Ok(StepOutcome::Otherwise(needs)) => {
-                self.capture_no_more();
-                if let Err(error) = attempts.failed(of, tile, &needs) {
-                    self.recover(error, (of, tile), rank, homes)?;
+            WindowEnd::All => {
+                progress.compilation = None;
+                progress.whole = is_kept.then_some(flush);
+                if !is_kept || progress.compiled > 1 {
+                    progress.structure = None;
                 }
-                needs
+                self.devices.iter_mut().flatten().for_each(OpenDevice::forget_flush);
+                return Ok(());
             }
-            Err(error) => {
-                self.capture_no_more();
-                attempts.ended(of, tile);
-                self.recover(error, (of, tile), rank, homes)?;
-                Needs::new()
+            WindowEnd::WithoutStrips => progress.in_strips = false,
+            WindowEnd::Anew { value, tile, rank, needs } => {
+                let failed = progress.attempts.failed(&value, &tile, &needs);
+                progress.first = (needs, rank);
+                if let Err(error) = failed {
+                    self.recover(error, (&value, &tile), rank, &mut progress.homes)?;
+                }
             }
-        };
-        schedule.begin_anew(&mut self.devices, needs, rank);
+            // What was compiled is done first, as a remedy changes what it was compiled for.
+            WindowEnd::Failed(_) if !is_empty => {}
+            WindowEnd::Failed(failed) => {
+                let Failed { error, value, tile, rank } = *failed;
+                progress.attempts.ended(&value, &tile);
+                self.recover(error, (&value, &tile), rank, &mut progress.homes)?;
+            }
+        }
+        (progress.compilation, progress.structure) = (None, None);
+        self.devices.iter_mut().flatten().for_each(OpenDevice::forget_flush);
         Ok(())
     }
 
@@ -439,19 +391,5 @@ impl Engine {
             true => Ok(()),
             false => Err(error),
         }
-    }
-}
-
-/// How a step was done.
-enum StepOutcome {
-    AsPlanned,
-    /// Not, or not all of it: what follows it has to be found anew, and these first.
-    Otherwise(Needs),
-}
-
-impl StepOutcome {
-    /// Of a step that is done, all of whose elements are there, or not.
-    fn of(is_there: bool) -> StepOutcome {
-        if is_there { StepOutcome::AsPlanned } else { StepOutcome::Otherwise(Needs::new()) }
     }
 }

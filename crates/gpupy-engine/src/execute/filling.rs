@@ -4,7 +4,7 @@
 //! place. Invariants: a value is marked as computed only when its block is filled; a filling that fails leaves nothing
 //! behind.
 //!
-//! Not here: the launches that fill a block (`perform.rs`), launches into tiles of their own (`launch.rs`).
+//! Not here: the launches that fill a block (`run.rs`), launches into tiles of their own (`launch.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
@@ -24,9 +24,8 @@ struct Filling {
     tile: Tile,
     blocks: SmallVec<[BlockId; 4]>,
     how: FillSource,
-    /// Where the trace was, and whether a pause was held off, when it was begun.
+    /// Where the trace was when it was begun.
     mark: Option<usize>,
-    held: bool,
 }
 
 enum FillSource {
@@ -75,7 +74,6 @@ impl Engine {
                 }
             }
         }
-        self.capture(|capture| capture.open(values, tile));
         self.begin_filling(opened, values.into(), tile, blocks, FillSource::New(specs));
         Ok(())
     }
@@ -95,7 +93,6 @@ impl Engine {
         let part = BlockPart::Tile(tile.number);
         let block = self.operand_block(device, &old, &part)?;
         self.device(device)?.pin(old.id(), &part);
-        self.capture(|capture| capture.open_old(value, &old, tile));
         self.begin_filling(
             opened,
             smallvec![value.clone()],
@@ -114,10 +111,8 @@ impl Engine {
         blocks: SmallVec<[BlockId; 4]>,
         how: FillSource,
     ) {
-        let (mark, held) = (self.tracer.mark(), self.slice.held());
-        // The contents of the blocks would be lost in a pause, and their operands are released.
-        self.slice.hold(true);
-        opened.0.push(Filling { values, tile: tile.clone(), blocks, how, mark, held });
+        let mark = self.tracer.mark();
+        opened.0.push(Filling { values, tile: tile.clone(), blocks, how, mark });
     }
 
     /// The blocks that were opened last are filled: they are tiles now.
@@ -127,7 +122,7 @@ impl Engine {
     pub(super) fn close(&mut self, opened: &mut Opened, device: usize) -> Result<()> {
         let (open, stats) = self.device_and_stats(device)?;
         let Some(filling) = opened.0.pop() else { return Ok(()) };
-        let Filling { values, tile, blocks, how, mark, held } = filling;
+        let Filling { values, tile, blocks, how, mark } = filling;
         let old = match how {
             FillSource::New(specs) => {
                 for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
@@ -152,16 +147,13 @@ impl Engine {
                 Some(old)
             }
         };
-        self.slice.hold(held);
-        self.capture(|capture| capture.close(&values, &tile));
         self.tracer.filled(mark, &values, &tile.range, old.as_ref());
         Ok(())
     }
 
     /// The blocks are not filled, because of an error or of what is needed first.
     pub(super) fn not_filled(&mut self, opened: Opened, error: Option<&Error>, device: usize) {
-        for Filling { tile, blocks, how, held, .. } in opened.0.into_iter().rev() {
-            self.slice.hold(held);
+        for Filling { tile, blocks, how, .. } in opened.0.into_iter().rev() {
             let open = self.device(device).ok();
             match (how, open) {
                 (FillSource::New(_), Some(open)) => {

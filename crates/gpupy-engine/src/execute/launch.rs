@@ -4,7 +4,7 @@
 //! Destinations are allocated, and become tiles of their values when the launch succeeded. Invariant: a failed launch
 //! leaves every value as it was, and no block behind.
 //!
-//! Not here: the pieces of a walk (`schedule/commands/list.rs`), their code (`kernel.rs`).
+//! Not here: which kernels there are (`schedule/compiled/`), their code (`kernel.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
@@ -13,7 +13,6 @@ use crate::explain::trace::{KernelEvent, StepAction, StepWork, subject};
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::commands;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
@@ -23,19 +22,29 @@ use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, ErrorKind, Result};
+use smallvec::SmallVec;
 use std::time::{Duration, Instant};
+
+/// A kernel that is to be launched.
+pub(super) struct Launching {
+    pub kernel: Kernel,
+    /// Where its results go.
+    pub dests: SmallVec<[Destination; 1]>,
+    /// The operand whose block it writes into.
+    pub taken: Option<TakenOperand>,
+    /// The values that it computes, for a listener.
+    pub computes: Vec<ValueId>,
+}
 
 impl Engine {
     /// Launches a kernel into its destinations, which may be among these open blocks, or into the block of an operand.
-    pub fn launch(
+    pub(super) fn launch(
         &mut self,
         position: usize,
-        launch: &mut commands::LaunchCommand,
+        Launching { kernel, dests, taken, computes }: Launching,
         open: &[BlockId],
     ) -> Result<()> {
-        let taken = launch.taken.take();
-        let computes = std::mem::take(&mut launch.computes);
-        let (kernel, dests) = (&launch.kernel, &launch.dests[..]);
+        let (kernel, dests) = (&kernel, &dests[..]);
         let old = taken.as_ref().map(|taken| &kernel.operands[taken.operand].0);
         let in_place_of = old.filter(|_| self.tracer.listens()).map(subject);
         let mut pinned: Vec<(ValueId, BlockPart)> = Vec::new();
@@ -61,9 +70,8 @@ impl Engine {
         device.forget_views(&kernel.operands);
         self.residents.advance();
         let device = self.device(position)?;
-        let (mut kept, in_place) = (false, taken.is_some());
+        let in_place = taken.is_some();
         if let Some(taken) = taken {
-            kept = launched.is_ok();
             taken.end(device, launched.as_ref().err());
             blocks.clear();
         }
@@ -78,7 +86,6 @@ impl Engine {
                 device.insert(value, part.clone(), block, tile.range.clone());
                 device.follow(value.id(), &part, &pinned);
                 value.mark_computed(tile.range.clone());
-                kept = true;
             } else {
                 device.driver.block_free(block);
             }
@@ -90,9 +97,6 @@ impl Engine {
         let (name, description) = (device.name, device.caps.device.clone());
         let (done, time) =
             launched.map_err(|e| e.with_default("driver", name).with("device", description))?;
-        if kept {
-            self.slice.keep();
-        }
         let stats = &mut self.counts[position];
         stats.kernels_compiled += u64::from(done.compiled);
         stats.kernels_specialised += u64::from(done.specialised);

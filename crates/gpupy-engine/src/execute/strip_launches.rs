@@ -9,17 +9,11 @@ use crate::execute::evaluate::Engine;
 use crate::execute::launch::{evaluated, told};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
-use crate::schedule::destination::Destination;
-use crate::schedule::passes::placement::ValuePlacement;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::replay::capture::Capture;
-use crate::schedule::steps::TileStep;
-use crate::schedule::steps::ordering::Ordered;
 use crate::schedule::steps::strip_mining::Strips;
-use crate::schedule::walk::rematerialisation::Passes;
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
-use gpupy_core::{ErrorKind, Result};
-use smallvec::{SmallVec, smallvec};
+use gpupy_core::Result;
+use smallvec::SmallVec;
 use std::time::Duration;
 
 /// A kernel of strips, with the tiles that it gives, and the values that it computes, for a listener.
@@ -38,82 +32,6 @@ struct Striping {
 }
 
 impl Engine {
-    /// Does steps strip by strip; false where that is not possible, and nothing is done.
-    ///
-    /// # Errors
-    /// - `DeviceLost`: the device is no longer open.
-    pub(super) fn follow_strips(
-        &mut self,
-        steps: Vec<Ordered>,
-        strips: &Strips,
-        homes: &ValuePlacement,
-    ) -> Result<bool> {
-        let Some(position) = steps.first().map(|step| homes.order.devices[step.rank]) else {
-            return Ok(false);
-        };
-        let mark = self.captured.as_ref().map(Capture::len);
-        let (mut kernels, mut begun) = (Vec::new(), Vec::new());
-        for Ordered { value, tile, rank, step, gives } in steps {
-            let (mut planned, tiles) = match step {
-                TileStep::Kernels(kernels) => (kernels, smallvec![(value.clone(), tile)]),
-                TileStep::Beside { tiles, kernels } => (kernels, SmallVec::from_vec(tiles)),
-                _ => return Ok(false),
-            };
-            let Some((piece, kernel)) = planned.next() else { return Ok(false) };
-            let device = self.device(position)?;
-            let computes = match device.tracer.listens() {
-                true => planned.partition.values_of(&piece),
-                false => Vec::new(),
-            };
-            let passes = Passes::of(&planned.partition.walk, device);
-            device.steps.leave_to(&planned.partition.walk);
-            self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
-            let dest = |(value, tile): &(Value, Tile)| Destination::Tile {
-                value: value.clone(),
-                tile: tile.clone(),
-            };
-            let dests: SmallVec<[Destination; 2]> = tiles.iter().map(dest).collect();
-            self.capture(|capture| {
-                let of = (&planned.partition.walk, planned.planned()?);
-                capture.launch(Some(of), &kernel, &dests, None)
-            });
-            kernels.push(Striped { kernel, tiles, computes });
-            begun.push((value, planned, passes, gives));
-        }
-        if let Err(error) = self.launch_strips(position, &kernels, strips) {
-            if error.kind() == ErrorKind::DeviceLost {
-                self.lose_device(position);
-            }
-            if let Ok(device) = self.device(position) {
-                begun
-                    .iter()
-                    .for_each(|(_, planned, ..)| device.steps.keep(&planned.partition.walk));
-            }
-            return Ok(false);
-        }
-        self.capture(|capture| capture.strips(mark?, strips));
-        let contracted: SmallVec<[ValueId; 16]> = (0..)
-            .zip(&kernels)
-            .flat_map(|(number, Striped { tiles, .. })| {
-                (0..).zip(tiles).filter_map(move |(dest, (value, tile))| {
-                    strips.contracted(number, dest, tile).map(|_| value.id())
-                })
-            })
-            .collect();
-        let mut is_there = true;
-        for (value, planned, passes, gives) in begun {
-            let counts = &mut self.counts[position];
-            counts.plans_replayed += u64::from(planned.is_replay);
-            counts.blocks_evaluated += 1;
-            self.stats.driver_fallbacks += u64::from(homes.has_moved(&value));
-            self.capture(|capture| capture.walked(passes.names()));
-            passes.note();
-            self.capture(Capture::end);
-            is_there &= gives.is_there_but(&contracted);
-        }
-        Ok(is_there)
-    }
-
     /// Launches kernels strip by strip, each into tiles of its own; those of contracted results are gone afterwards.
     ///
     /// # Errors
@@ -150,7 +68,6 @@ impl Engine {
                 value.mark_computed(tile.range.clone());
             }
         }
-        self.slice.keep();
         let (device, stats) = self.device_and_stats(position)?;
         for (striped, Striping { done, time, .. }) in kernels.iter().zip(begun) {
             let Striped { kernel, tiles, computes } = striped;

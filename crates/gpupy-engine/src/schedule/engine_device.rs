@@ -7,7 +7,7 @@
 
 use super::program::eager_programs::EagerPrograms;
 use super::program::plan_cache::PlanCache;
-use super::replay::recipe::Recipe;
+use super::compiled::command::CompiledFlush;
 use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
@@ -39,33 +39,54 @@ pub(crate) struct OpenDevice {
     pub plans: PlanCache,
     /// The programs that the driver did not take.
     pub refusals: Refusals,
-    /// The recipes of flushes.
-    pub recipes: StructureCache<Recipe>,
-    /// Values that the present evaluation computes on another device.
+    /// What flushes do.
+    pub flushes: StructureCache<CompiledFlush>,
+    /// The facts of the flush that is being compiled.
+    pub flush: FlushFacts,
+    /// Nodes of walks that were made since this was asked for last.
+    pub walked: Cell<u64>,
+}
+
+/// The facts of a device about the flush that is being compiled.
+#[derive(Default)]
+pub(crate) struct FlushFacts {
+    /// Values that are computed on another device.
     pub elsewhere: FxHashSet<ValueId>,
-    /// The fates of the values of the present evaluation.
+    /// The fates of its values.
     pub fates: Arc<Fates>,
-    /// Which reductions go together in the present evaluation.
+    /// Which reductions go together.
     pub together: Arc<ReductionGroups>,
-    /// Pending values that the present evaluation was not asked for.
+    /// Pending values that it was not asked for.
     pub others: Arc<Others>,
-    /// Values that will be asked for after the present evaluation.
+    /// Values that will be asked for after it.
     pub next: Vec<Value>,
     /// Other needs of the step that needs the value for which a step is being found.
     pub fellows: Vec<Value>,
-    /// Copies that the present evaluation reads in place of rotated values.
+    /// Copies that it reads in place of rotated values.
     pub halos: Halos,
-    /// The steps of expanded operations in the present evaluation.
+    /// The steps of expanded operations.
     pub steps: LoweredSteps,
-    /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so
+    /// The node, by its signature, at which the walk was cut last that could not be done: the next one is cut alike, so
     /// that its pieces are the same programs.
     pub last_cut: Option<u64>,
-    /// Nodes of walks that were made since this was asked for last.
-    pub walked: Cell<u64>,
-    /// The tiles that earlier steps will have computed.
+    /// The tiles that the steps found so far will have computed.
     pub promised: Promised,
+    /// Those of the steps that are commands by now.
+    pub recorded: Promised,
     /// The pieces of wanted reductions that were found to need nothing.
     pub complete_pieces: CompletePieces,
+}
+
+impl FlushFacts {
+    /// Only what is recorded counts as there, until `and_promised` is given what this gives.
+    pub fn only_recorded(&mut self) -> Promised {
+        std::mem::replace(&mut self.promised, std::mem::take(&mut self.recorded))
+    }
+
+    /// What the steps found so far will have computed counts as there again.
+    pub fn and_promised(&mut self, promised: Promised) {
+        self.recorded = std::mem::replace(&mut self.promised, promised);
+    }
 }
 
 /// How far the pieces of each reduction's tile, with the values that are combined, need nothing: pieces are walked in
@@ -134,25 +155,15 @@ impl OpenDevice {
             programs: EagerPrograms::default(),
             plans: PlanCache::default(),
             refusals: Refusals::default(),
-            recipes: StructureCache::default(),
-            elsewhere: FxHashSet::default(),
-            fates: Arc::default(),
-            together: Arc::default(),
-            others: Arc::default(),
-            next: Vec::new(),
-            fellows: Vec::new(),
-            halos: Halos::default(),
-            steps: LoweredSteps::default(),
-            last_cut: None,
+            flushes: StructureCache::default(),
+            flush: FlushFacts::default(),
             walked: Cell::new(0),
-            promised: Promised::default(),
-            complete_pieces: CompletePieces::default(),
         }
     }
 
     /// Whether positions of a value are computed, or will be by the steps before.
     pub fn is_there(&self, value: &Value, range: Range<usize>) -> bool {
-        self.promised.complete(value.id(), &value.state().computed, range)
+        self.flush.promised.complete(value.id(), &value.state().computed, range)
     }
 
     /// As `is_there`, of all of a value.
@@ -160,39 +171,28 @@ impl OpenDevice {
         self.is_there(value, 0..value.len())
     }
 
-    /// Forgets the promises of steps: they are done, or never will be.
-    pub fn promise_no_more(&mut self) {
-        self.promised.0.clear();
+    /// Forgets the flush that was compiled.
+    pub fn forget_flush(&mut self) {
+        self.flush = FlushFacts::default();
         self.blocks.expect_no_more();
     }
 
-    /// Forgets what was found for steps that are not done, and their promises.
-    pub fn forget_steps(&mut self) {
-        self.promise_no_more();
-        self.complete_pieces = CompletePieces::default();
-    }
-
-    /// Begins an evaluation with these fates, reduction groups, other pending values, and values asked for next;
-    /// forgets the facts of the evaluation before.
+    /// Begins to compile a flush with these fates, reduction groups, other pending values, and values asked for next.
     pub fn begin(
         &mut self,
         (fates, together, others): (&Arc<Fates>, &Arc<ReductionGroups>, &Arc<Others>),
         next: &[Value],
     ) {
-        self.begin_anew();
-        self.fates = fates.clone();
-        self.together = together.clone();
-        self.others = others.clone();
-        self.next = next.to_vec();
+        let (fates, together, others) = (fates.clone(), together.clone(), others.clone());
+        let next = next.to_vec();
+        self.forget_flush();
+        self.flush = FlushFacts { fates, together, others, next, ..FlushFacts::default() };
     }
 
-    /// Begins an evaluation that decides nothing.
-    pub fn begin_anew(&mut self) {
+    /// An evaluation begins: what failed before may succeed.
+    pub fn begin_evaluation(&mut self) {
         self.blocks.begin();
         self.refusals.begin();
-        self.elsewhere.clear();
-        self.promised.0.clear();
-        self.complete_pieces = CompletePieces::default();
     }
 
     /// Lets go of a tile of a value that is pending otherwise, unless it is in host memory; whether it is gone.
@@ -206,35 +206,11 @@ impl OpenDevice {
         true
     }
 
-    /// The recipe of a flush of this structure, if it is to be replayed.
-    pub fn known_recipe(&mut self, structure: &Structure) -> Option<Arc<Recipe>> {
+    /// What a flush of this structure does, if it is known and to be done again.
+    pub fn known_flush(&mut self, structure: &Structure) -> Option<Arc<CompiledFlush>> {
         // A listener is told of planning, too.
-        let recipe = self.recipes.find(structure).filter(|_| !self.blocks.tracer.listens())?;
-        self.begin_anew();
-        Some(recipe)
+        self.flushes.find(structure).filter(|_| !self.blocks.tracer.listens())
     }
-
-    /// The facts with which the present evaluation goes on after a pause.
-    pub fn lay_aside(&mut self) -> LaidAside {
-        LaidAside {
-            halos: std::mem::take(&mut self.halos),
-            steps: std::mem::take(&mut self.steps),
-            next: std::mem::take(&mut self.next),
-        }
-    }
-
-    /// Takes up again what was laid aside.
-    pub fn take_up(&mut self, facts: LaidAside) {
-        (self.halos, self.steps, self.next) = (facts.halos, facts.steps, facts.next);
-    }
-}
-
-/// The facts of a device about an evaluation that pauses, which hold values that nothing else may hold.
-#[derive(Default)]
-pub(crate) struct LaidAside {
-    halos: Halos,
-    steps: LoweredSteps,
-    next: Vec<Value>,
 }
 
 impl Deref for OpenDevice {

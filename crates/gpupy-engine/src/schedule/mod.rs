@@ -7,8 +7,8 @@
 //! - `walk/` goes from the value of a step down to computed ones; a [`FusionWalk`](walk::FusionWalk) is the expression
 //!   that it finds. `lowering/` has the programs of operations that the device lacks.
 //! - `kernels/` cuts a walk into pieces that fit the device, and `program/` makes the program of each.
-//! - `commands/` turns a step into [`Commands`](commands::Commands) for an executor. `replay/` keeps those of a flush
-//!   for later ones of equal structure.
+//! - `commands/` turns a step into commands; `compiled/` has those of a whole flush, as plain data, which an executor
+//!   runs and which later flushes of equal structure run again.
 //!
 //! An [`OpenDevice`](engine_device::OpenDevice) is the device that all this is for, a
 //! [`Destination`](destination::Destination) is where a kernel's result goes, and `cost.rs` has the prices.
@@ -17,6 +17,7 @@
 //! transfers and writes (`execute/`).
 
 pub(crate) mod commands;
+pub(crate) mod compiled;
 pub(crate) mod cost;
 pub(crate) mod destination;
 pub(crate) mod engine_device;
@@ -24,6 +25,5 @@ pub(crate) mod kernels;
 pub(crate) mod lowering;
 pub(crate) mod passes;
 pub(crate) mod program;
-pub(crate) mod replay;
 pub(crate) mod steps;
 pub(crate) mod walk;

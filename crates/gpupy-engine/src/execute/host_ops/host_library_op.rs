@@ -74,7 +74,6 @@ impl Engine {
             let operations = operations(&NodeOp::Whole(whole), value.shape(), all.len());
             doing.writes(value, all).operations(operations as u64).since(began)
         });
-        self.slice.keep();
         Ok(())
     }
 }

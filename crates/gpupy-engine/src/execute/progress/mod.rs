@@ -1,103 +1,84 @@
 //! Progress: where an evaluation stands between two commands, so that it goes on there after a pause.
 //!
-//! Owns [`Stage`]: [`TilesProgress`] and [`BegunStep`], the state of an evaluation that does steps, or [`Replaying`] of
-//! one that replays; and [`Aside`], all that a paused evaluation goes on with. A [`TimeSlice`](time_slice::TimeSlice)
-//! is the time after which it pauses, [`Attempts`] are tiles that are tried again. Invariants: a pause comes while no
-//! block is open, so that nothing is lost; a stage is taken up only if nothing else was evaluated meanwhile and no
-//! device came or went, as its steps expect what they promised to each other; decisions are taken up in any case, as
-//! they give the same elements.
+//! Owns [`Progress`] and [`Running`]. A [`TimeSlice`](time_slice::TimeSlice) is the time after which an evaluation pauses,
+//! [`Attempts`] are tiles that are tried again. Invariants: a pause comes while no block is open, so that nothing is lost;
+//! a flush is planned once, whatever others evaluate meanwhile.
 //!
-//! Not here: laying aside and taking up (`pauses.rs`), the loop that does steps (`evaluate.rs`), the actions of a
-//! replay (`replay.rs`).
+//! Not here: the loop that compiles and runs (`evaluate.rs`), the commands (`run.rs`).
 
 pub(crate) mod attempts;
 pub(crate) mod time_slice;
 
 use self::attempts::Attempts;
 use crate::graph::value::Value;
-use crate::memory::tiling::Tile;
-use crate::schedule::commands::Commands;
-use crate::schedule::engine_device::LaidAside;
-use crate::schedule::passes::decided::Decided;
-use crate::schedule::passes::pending_graph::PendingGraph;
+use crate::schedule::compiled::command::CompiledFlush;
+use crate::schedule::compiled::compilation::Compilation;
+use crate::schedule::engine_device::FlushFacts;
 use crate::schedule::passes::placement::ValuePlacement;
 use crate::schedule::program::structure_cache::Structure;
-use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::recipe::Recipe;
-use crate::schedule::steps::GivenElements;
-use crate::schedule::steps::ordering::Schedule;
+use crate::schedule::walk::Needs;
 use std::sync::Arc;
 
-/// What an evaluation is doing.
-pub(crate) enum Stage {
-    /// The actions of an earlier flush.
-    Replay(Replaying),
-    /// Steps.
-    Tiles(Box<TilesProgress>),
-}
-
-/// An evaluation that does one step after another.
-pub(crate) struct TilesProgress {
+/// Where an evaluation stands.
+pub(crate) struct Progress {
     pub homes: ValuePlacement,
-    pub schedule: Schedule,
     pub attempts: Attempts,
-    /// The step of which some commands are done.
-    pub begun: Option<BegunStep>,
+    /// The window that is being run.
+    pub running: Option<Running>,
+    /// The flush of which more is to be compiled.
+    pub compilation: Option<Box<Compilation>>,
+    /// What the next compilation needs first, on a device of this rank.
+    pub first: (Needs, usize),
+    /// Its structure, as long as all goes as it did for another flush of it, or may go for later ones.
+    pub structure: Option<Structure>,
+    /// All of it, if it is one window.
+    pub whole: Option<Arc<CompiledFlush>>,
+    /// Whether steps may be done strip by strip.
+    pub in_strips: bool,
+    /// Whether it is compiled for its scalars alone.
+    pub is_exact: bool,
+    /// How often it was compiled.
+    pub compiled: usize,
+    /// How often something else held an operand that was to be written.
+    pub untaken: usize,
+    /// How often all was done, and something that is wanted was not there.
+    pub in_vain: usize,
 }
 
-/// A step of which some commands are done.
-pub(crate) struct BegunStep {
-    pub value: Value,
-    pub tile: Tile,
-    /// The rank of the device.
-    pub rank: usize,
-    pub commands: Commands,
-    pub gives: GivenElements,
-}
-
-/// A recipe that is being replayed.
-pub(crate) struct Replaying {
-    pub device: usize,
-    structure: Structure,
-    pub recipe: Arc<Recipe>,
-    pub turn: ReplayTurn,
-    /// The place of the next action.
-    pub next: usize,
-}
-
-impl Replaying {
-    /// The beginning of a replay of the recipe of a structure on these values.
-    pub fn of(
-        structure: Structure,
-        recipe: Arc<Recipe>,
-        below: PendingGraph,
-        device: usize,
-    ) -> Replaying {
-        let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
-        let PendingGraph { values, leaves, .. } = below;
-        let turn = ReplayTurn { values: some(values), leaves: some(leaves) };
-        Replaying { structure, device, recipe, turn, next: 0 }
-    }
-
-    /// Its structure and its device; the values are let go.
-    pub fn ended(self) -> (Structure, usize) {
-        (self.structure, self.device)
+impl Progress {
+    /// What is left is compiled anew, on the values that there are.
+    pub fn begin_anew(&mut self) {
+        (self.compilation, self.structure, self.whole) = (None, None, None);
     }
 }
 
-/// The values of a flush that is replayed.
-pub(crate) struct ReplayTurn {
+/// Commands that are being run.
+pub(crate) struct Running {
+    pub flush: Arc<CompiledFlush>,
+    /// The values by their numbers, as long as a command names them.
     pub values: Vec<Option<Value>>,
-    pub leaves: Vec<Option<Value>>,
+    /// The next command.
+    pub next: usize,
+    /// Where the present step began.
+    pub step: usize,
+    /// Whether it was compiled for another flush.
+    pub is_replay: bool,
+}
+
+impl Running {
+    /// The beginning of a run on these values.
+    pub fn of(
+        flush: Arc<CompiledFlush>,
+        values: Vec<Option<Value>>,
+        is_replay: bool,
+    ) -> Running {
+        Running { flush, values, next: 0, step: 0, is_replay }
+    }
 }
 
 /// What a paused evaluation goes on with.
 pub(crate) struct Aside {
-    pub decided: Option<Decided>,
-    pub captured: Option<Capture>,
-    pub stage: Option<Stage>,
-    /// Of each device, its facts about the evaluation.
-    pub devices: Vec<LaidAside>,
-    /// The state of the engine at the pause (`Engine::turn`).
-    pub turn: u64,
+    pub progress: Option<Box<Progress>>,
+    /// Of each device, its facts about the flush.
+    pub facts: Vec<FlushFacts>,
 }

@@ -2,28 +2,20 @@
 //!
 //! Owns [`TimeSlice`]. A front end may have other duties while one of its threads waits for an evaluation: a signal,
 //! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two commands:
-//! it fails with `Interrupted`, releases the engine, asks, and usually goes on where it stood (`pauses.rs`). If another
-//! evaluation came between, it plans anew, and finds the tiles that are computed. Invariants: evaluations pause only if
-//! a hook is set; a slice that pauses has added a tile to those computed; one that planned anew goes on for as long as
-//! its planning took, within reason, so that pauses at most about double the time of an evaluation.
+//! it fails with `Interrupted`, releases the engine, asks, and usually goes on where it stood. Invariants: evaluations
+//! pause only if a hook is set; in each slice a command is done.
 //!
 //! Not here: the question (`Context::set_interrupt`), where an evaluation stands (`mod.rs`).
 
-use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 /// The present slice, and how much work a device may have queued in it.
 pub(crate) struct TimeSlice {
     length: Duration,
-    began: Option<Instant>,
     end: Option<Instant>,
-    /// Whether something was computed in this slice that is kept.
-    kept: bool,
-    /// Whether what was planned before this slice is lost, so that it has to compute something before it ends.
-    plans_anew: bool,
-    /// Whether the last results are kept only if the slice goes on.
-    held: bool,
+    /// Whether a command was done in it.
+    moved: bool,
     /// Operations on elements that were launched since the device was last waited for.
     queued: u64,
     /// How many of these before it is waited for.
@@ -33,60 +25,18 @@ pub(crate) struct TimeSlice {
 impl TimeSlice {
     /// No slice yet.
     pub fn new(length: Duration) -> TimeSlice {
-        TimeSlice {
-            length,
-            began: None,
-            end: None,
-            kept: false,
-            plans_anew: false,
-            held: false,
-            queued: 0,
-            allowed: 1 << 28,
-        }
+        TimeSlice { length, end: None, moved: false, queued: 0, allowed: 1 << 28 }
     }
 
     /// Begins a slice, or work that is never paused.
     pub fn begin(&mut self, pauses: bool) {
-        self.began = pauses.then(Instant::now);
-        self.end = self.began.map(|began| began + self.length);
-        (self.kept, self.plans_anew) = (false, false);
-        self.held = false;
+        self.end = pauses.then(|| Instant::now() + self.length);
+        self.moved = false;
     }
 
-    /// Says that the evaluation plans anew in this slice what it had planned before.
-    pub fn plan_anew(&mut self) {
-        self.plans_anew = true;
-    }
-
-    /// Says whether a pause would lose results.
-    pub fn hold(&mut self, held: bool) {
-        self.held = held;
-    }
-
-    /// Whether a pause would lose results.
-    pub fn held(&self) -> bool {
-        self.held
-    }
-
-    /// Notes that something was computed that is kept.
-    pub fn keep(&mut self) {
-        if self.plans_anew && !self.kept {
-            // What was planned until now may be lost with the next pause.
-            let now = Instant::now();
-            let most = self.length * T.slices_after_planning;
-            self.end = self.began.map(|began| now + (now - began).clamp(self.length, most));
-        }
-        self.kept = true;
-    }
-
-    /// Whether something was computed in this slice that is kept.
-    pub fn kept(&self) -> bool {
-        self.kept
-    }
-
-    /// Takes back what was noted since this was so, as it is let go again.
-    pub fn take_back(&mut self, kept: bool) {
-        self.kept = kept;
+    /// Notes that a command was done.
+    pub fn moved(&mut self) {
+        self.moved = true;
     }
 
     /// Goes on while the slice lasts; asked between commands.
@@ -94,7 +44,7 @@ impl TimeSlice {
     /// # Errors
     /// - `Interrupted`: it is over.
     pub fn check(&self) -> Result<()> {
-        if self.kept && !self.held && self.end.is_some_and(|end| Instant::now() >= end) {
+        if self.moved && self.end.is_some_and(|end| Instant::now() >= end) {
             return Err(Error::new(ErrorKind::Interrupted, "evaluate"));
         }
         Ok(())
@@ -125,33 +75,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slice_pauses_only_after_something_is_kept() {
+    fn a_slice_pauses_only_after_a_command() {
         let mut slice = TimeSlice::new(Duration::ZERO);
-        slice.keep();
+        slice.moved();
         assert!(slice.check().is_ok(), "no slice was begun");
         slice.begin(true);
-        assert!(slice.check().is_ok(), "nothing is kept");
-        slice.keep();
-        slice.hold(true);
-        assert!(slice.check().is_ok(), "it would be lost");
-        slice.hold(false);
+        assert!(slice.check().is_ok(), "nothing is done");
+        slice.moved();
         assert_eq!(slice.check().map_err(|e| e.kind()), Err(ErrorKind::Interrupted));
         slice.begin(false);
-        slice.keep();
+        slice.moved();
         assert!(slice.check().is_ok(), "it is never paused");
-    }
-
-    #[test]
-    fn a_slice_that_plans_anew_computes_for_as_long_as_it_planned() {
-        let mut slice = TimeSlice::new(Duration::from_nanos(1));
-        slice.begin(true);
-        slice.plan_anew();
-        slice.length = Duration::from_secs(1);
-        slice.began = slice.began.map(|began| began - Duration::from_secs(10));
-        assert!(slice.check().is_ok(), "the plan would be lost");
-        slice.keep();
-        let lasts = slice.end.zip(slice.began).map(|(end, began)| end - began);
-        assert!(lasts >= Some(Duration::from_secs(20)), "{lasts:?}");
     }
 
     #[test]

@@ -8,12 +8,13 @@
 //! Not here: which region is written, and how it is read (`steps/assignment_step.rs`), whether the old value has other
 //! owners (`in_place.rs`).
 
-use super::Command;
+use super::OpenedBlock;
 use super::open_walk::{OpenWalk, WalkSource};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::compiled::recorder::FlushRecorder;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::in_place::SelfReads;
@@ -29,7 +30,7 @@ use std::ops::Range;
 /// The work on a tile of an assignment's value, before its block is closed.
 pub(super) struct Writing {
     /// The block is opened.
-    pub opened: Command,
+    pub opened: OpenedBlock,
     /// Old elements are copied around those that are written.
     pub copies: Vec<OpenWalk>,
     /// The kernels of the written elements, and their destination; nothing where none of them lies in the tile.
@@ -43,19 +44,11 @@ impl Writing {
     /// - `Lost`: the old value is not held any more.
     pub fn of(
         device: &OpenDevice,
+        recorder: &FlushRecorder,
         Written { kernels, reads, region, covered, whole }: Written,
         value: &Value,
         tile: &Tile,
     ) -> Result<Writing> {
-        let sole = match (reads, &kernels) {
-            (SelfReads::WhereWritten, Some(kernels)) => {
-                device.writes_in_place() && kernels.are_all_that_holds_the_old(value)
-            }
-            _ => {
-                let state = value.state();
-                state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
-            }
-        };
         let old = value.state().operands.first().cloned().flatten();
         let old = old.ok_or_else(|| lost(value.id()))?;
         let constant = match old.0.kind {
@@ -64,11 +57,17 @@ impl Writing {
         };
         // All of a value is replaced by an assignment only where its memory is wanted.
         let wanted = !covered || device.caps.host_memory;
-        let in_place = sole && wanted && constant.is_none() && device.may_take(&old, tile);
+        let may_take = wanted && constant.is_none() && recorder.may_take(device, &old, tile);
+        let is_sole = match reads {
+            SelfReads::WhereWritten => device.writes_in_place(),
+            SelfReads::Nothing | SelfReads::Elsewhere => recorder.is_only_read_by(&old, value),
+        };
+        let taken = (may_take && is_sole).then(|| recorder.taken_by(&old, value)).flatten();
+        let in_place = taken.is_some();
         device.tracer.event(|| Event::Assigned(subject(value), in_place));
-        let opened = match in_place {
-            true => Command::OpenOld { value: value.clone(), old: old.clone(), tile: tile.clone() },
-            false => Command::Open(smallvec![value.clone()], tile.clone()),
+        let opened = match taken {
+            Some(taken) => OpenedBlock::Old { value: value.clone(), old: old.clone(), taken },
+            None => OpenedBlock::New(smallvec![value.clone()]),
         };
         let copies = match in_place || covered {
             true => Vec::new(),

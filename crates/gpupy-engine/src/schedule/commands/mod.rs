@@ -1,12 +1,10 @@
-//! Commands: the actions of an executor, one after another, and how a step becomes commands.
+//! Commands of a step, one after another: how a step becomes launches, copies and work in host memory.
 //!
-//! Owns [`Command`], the one language for steps (`list.rs`) and for recipes of earlier flushes (`replay/recipe.rs`), so
-//! that one executor does both. An executor needs to know no expression: a command names blocks by values and tiles,
-//! and programs by their code. `assignment_commands.rs`, `reduction_commands.rs` and `library_commands.rs` have the
-//! steps of more than one walk. Invariants: between two commands nothing is left but the results of the commands
-//! before; blocks are opened and closed in pairs, and pairs may be nested.
+//! Owns [`Commands`](list::Commands), which tells them to the recorder of a flush. `assignment_commands.rs`,
+//! `reduction_commands.rs` and `library_commands.rs` have the steps of more than one walk. Invariant: blocks are opened
+//! and closed in pairs, and pairs may be nested.
 //!
-//! Not here: which step computes a tile (`steps/`), doing commands (`execute/perform.rs`).
+//! Not here: which step computes a tile (`steps/`), the commands of a flush (`compiled/`), doing them (`execute/run.rs`).
 
 mod assignment_commands;
 mod library_commands;
@@ -14,65 +12,64 @@ mod list;
 mod open_walk;
 mod reduction_commands;
 
-pub(crate) use list::{Commands, Remedy};
+pub(crate) use list::{Commands, kernel_of};
 
 use crate::graph::value::{Value, ValueId};
-use crate::memory::tiling::Tile;
+use crate::schedule::compiled::command::{Recut, TakenBlock};
 use crate::schedule::destination::Destination;
-use crate::schedule::kernels::in_place::TakenOperand;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::steps::LibraryStep;
-use crate::schedule::walk::rematerialisation::Passes;
+use crate::schedule::walk::FusionWalk;
 use gpupy_core::driver::Access;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Something that is done on a device.
-pub(crate) enum Command {
-    /// A kernel is launched.
-    Launch(Box<LaunchCommand>),
-    /// Blocks for a tile of each of these values are allocated, to be filled by later commands.
-    Open(SmallVec<[Value; 1]>, Tile),
-    /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which later
-    /// commands write.
-    OpenOld { value: Value, old: Value, tile: Tile },
-    /// The blocks that were opened last are filled.
-    Close,
-    /// A tile is let go that nothing else needs.
-    Lose(Value, Tile),
-    /// All kernels of a walk, which was planned before or not, were launched; they computed these values in passing.
-    Walked { is_replay: bool, passes: Passes },
-    /// A tile of a value is computed in host memory, or all of the value.
-    OnHost { step: HostStep, value: Value, tile: Tile },
+/// A block that is opened to be filled, for a tile of values.
+pub(crate) enum OpenedBlock {
+    /// New ones.
+    New(SmallVec<[Value; 1]>),
+    /// That of an old value, which the value is with other elements.
+    Old { value: Value, old: Value, taken: TakenBlock },
 }
 
 /// A kernel that is launched.
-pub(crate) struct LaunchCommand {
+pub(crate) struct LaunchCommand<'w> {
     pub kernel: Kernel,
     /// Where its results go.
     pub dests: SmallVec<[Destination; 1]>,
-    /// The operand whose block it writes into.
-    pub taken: Option<TakenOperand>,
     /// The values that it computes, for a listener.
     pub computes: Vec<ValueId>,
+    /// Where its parameters come from, if it is of a walk.
+    pub params: Option<WalkParams<'w>>,
+    /// What may help where the device does not do it.
+    pub recut: Option<Recut>,
+    /// The operation in host memory, which may have room there.
+    pub on_host: Option<LibraryStep>,
+}
+
+impl LaunchCommand<'_> {
+    /// The launch of a kernel that is of no walk.
+    pub fn of(kernel: Kernel, dests: SmallVec<[Destination; 1]>) -> LaunchCommand<'static> {
+        let (params, recut, on_host) = (None, None, None);
+        LaunchCommand { kernel, dests, computes: Vec::new(), params, recut, on_host }
+    }
+}
+
+/// The parameters of a walk's kernel: nodes, and which of their operands; of no node, a root.
+pub(crate) struct WalkParams<'w> {
+    pub walk: &'w FusionWalk,
+    pub places: Vec<(Option<u32>, u32)>,
 }
 
 /// A step in host memory.
 pub(crate) enum HostStep {
     /// An assignment, where these positions are missing.
     Assign(Vec<Range<usize>>),
-    Whole(LibraryStep),
+    Library(LibraryStep),
     /// All of a scatter.
     Scatter,
     /// All positions of a mask.
     WhereTrue,
     /// A gather that reads its positions so.
     Gather(Access),
-}
-
-impl LaunchCommand {
-    /// The place of the operand whose block the launch writes, if it is in place.
-    pub fn taken_place(&self) -> Option<usize> {
-        self.taken.as_ref().map(|taken| taken.operand)
-    }
 }

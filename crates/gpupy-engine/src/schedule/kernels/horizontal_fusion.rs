@@ -56,12 +56,12 @@ pub(crate) fn is_possible(device: &OpenDevice) -> bool {
 pub(crate) fn beside(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Beside {
     let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
     let most = device.caps.max_dests;
-    let fellows: Vec<&Value> = device.fellows.iter().filter(is_next).take(most - 1).collect();
+    let fellows: Vec<&Value> = device.flush.fellows.iter().filter(is_next).take(most - 1).collect();
     let fellows = match of_few_operations(device, (value, walk), fellows, tile) {
         Ok(fellows) => fellows,
         Err(needs) => return Beside::First(needs),
     };
-    let next = device.next.iter().filter(is_next).take(most);
+    let next = device.flush.next.iter().filter(is_next).take(most);
     let next = next.filter(|next| !fellows.iter().any(|other| other.id() == next.id()));
     let next: Vec<&Value> = fellows.iter().copied().chain(next).collect();
     let mut found = candidates(device, walk, value, tile);
@@ -144,12 +144,12 @@ fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile
     let computed: FxHashSet<ValueId> = operations(walk).collect();
     let is_alike =
         |other: &Value| !computed.contains(&other.id()) && is_alike(device, other, value, tile);
-    let mut candidates: Vec<Value> = device.others.pending().filter(is_alike).collect();
+    let mut candidates: Vec<Value> = device.flush.others.pending().filter(is_alike).collect();
     if candidates.is_empty() {
         return candidates;
     }
     let used: FxHashSet<ValueId> =
-        device.others.pending().flat_map(|other| inputs(&other)).collect();
+        device.flush.others.pending().flat_map(|other| inputs(&other)).collect();
     candidates.retain(|other| !used.contains(&other.id()));
     candidates.sort_unstable_by_key(Value::id);
     candidates
@@ -260,7 +260,7 @@ pub(crate) fn costly_for_others(
         let id = other.id();
         !own.contains(&id) && id != value.id() && !beside.iter().any(|beside| beside.id() == id)
     };
-    let others = device.others.pending().filter(is_other);
+    let others = device.flush.others.pending().filter(is_other);
     let wanted: FxHashSet<ValueId> = others.flat_map(|other| inputs(&other)).collect();
     let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
     let node = shared(walk, device).find(is_wanted)?;
@@ -279,5 +279,5 @@ fn inputs(value: &Value) -> SmallVec<[ValueId; 3]> {
 /// look for.
 fn shared<'w>(walk: &'w FusionWalk, device: &OpenDevice) -> impl Iterator<Item = &'w WalkNode> {
     let inner = walk.nodes.iter().skip(1).filter(|node| matches!(node.role, Role::Apply(..)));
-    inner.filter(|node| device.fates.lasts(&node.value))
+    inner.filter(|node| device.flush.fates.lasts(&node.value))
 }

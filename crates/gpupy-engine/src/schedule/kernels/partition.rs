@@ -164,11 +164,6 @@ impl Partition {
         }
     }
 
-    /// The nodes that read a node, one for each use, once they were looked up.
-    pub fn parents(&self, node: u32) -> &[u32] {
-        &self.parents[node as usize]
-    }
-
     /// Cuts the walk into pieces, the last one of this form.
     ///
     /// # Errors
@@ -474,14 +469,6 @@ impl Partition {
     /// The signature of a piece's node, for the next walk to be cut alike.
     pub fn signature_of(&self, piece: &KernelPiece) -> Option<u64> {
         piece.node.map(|node| self.signature(node))
-    }
-
-    /// Makes the nodes of a piece those in `marks`.
-    pub(super) fn mark(&mut self, piece: &KernelPiece) {
-        self.marks.clear(self.walk.nodes.len());
-        for emitted in &piece.order {
-            self.marks.mark(emitted.node);
-        }
     }
 
     /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.

@@ -65,7 +65,7 @@ impl Partition {
         let is_read = |other: &WalkNode| Arc::ptr_eq(&other.value.0, &value.0);
         if self.stored[node as usize]
             && !value.is_computed()
-            && device.fates.passes(&value)
+            && device.flush.fates.passes(&value)
             && !self.walk.nodes.iter().any(is_read)
         {
             let tiling = device.tiling_of(&value);

@@ -10,18 +10,18 @@
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::compiled::command::Recut;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::kernels::release::ReleasedTiles;
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Kernel, KernelCode, KernelTarget};
+use crate::schedule::program::kernel::{Kernel, KernelTarget};
 use crate::schedule::program::plan_cache::{KernelPlan, WalkPlan};
 use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
-use gpupy_core::memory;
 use gpupy_core::shape::{contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
@@ -78,14 +78,14 @@ impl WalkKernels {
         walk: FusionWalk,
         ends: RootDestinations,
     ) -> Result<Possible<WalkKernels>> {
-        let last_cut = device.last_cut.take();
+        let last_cut = device.flush.last_cut.take();
         let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
         match kernels.plan.clone() {
             Some(plan) => kernels.partition.cut_like(&plan),
             None => {
                 if let Err(needs) = kernels.partition.cut(device, kernels.ends.form)? {
                     // One of its steps may be among these: the walk that comes to it again reads it.
-                    device.steps.keep(&kernels.partition.walk);
+                    device.flush.steps.keep(&kernels.partition.walk);
                     return Ok(Err(needs));
                 }
             }
@@ -143,7 +143,7 @@ impl WalkKernels {
         ends: RootDestinations,
         most: usize,
     ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
-        let last_cut = device.last_cut;
+        let last_cut = device.flush.last_cut;
         let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
         (kernels.plan, kernels.is_replay) = (None, false);
         let mut cut = kernels.partition.cut(device, Form::Map);
@@ -300,7 +300,7 @@ impl WalkKernels {
         nodes.filter_map(|node| {
             let node = &self.partition.walk.nodes[node as usize];
             let tile = device.own_tile(&node.value, &node.access, &self.partition.walk.space)?;
-            (!device.fates.passes(&node.value)).then_some((&node.value, tile))
+            (!device.flush.fates.passes(&node.value)).then_some((&node.value, tile))
         })
     }
 
@@ -309,17 +309,9 @@ impl WalkKernels {
         let FusionWalk { nodes, space, .. } = &self.partition.walk;
         nodes.iter().any(|WalkNode { value, access, role }| {
             matches!(role, Role::Apply(..))
-                && device.promised.has(value.id())
+                && device.flush.promised.has(value.id())
                 && device.is_there(value, access::reach(access, space))
         })
-    }
-
-    /// Whether only these kernels and an assignment of their result hold the assignment's old value, and all values
-    /// between that and the result.
-    pub fn are_all_that_holds_the_old(&self, assignment: &Value) -> bool {
-        let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
-        let operands = operands.map(|(value, _)| value);
-        self.partition.walk.is_all_that_holds_the_old(assignment, operands)
     }
 
     /// Whether one of those that are still to be launched reads a value.
@@ -336,19 +328,9 @@ impl WalkKernels {
         }
     }
 
-    /// Whether there is a next kernel.
-    pub fn has_next(&self) -> bool {
-        !self.ready.is_empty()
-    }
-
     /// The next kernel, with the piece that it computes.
     pub fn next(&mut self) -> Option<(KernelPiece, Kernel)> {
         self.ready.pop()
-    }
-
-    /// The plan of the kernel that was taken out last, if it is known.
-    pub fn planned(&self) -> Option<&KernelPlan> {
-        Some(self.plan.as_ref()?.pieces.get(self.launched)?)
     }
 
     /// Notes that a piece is in its destination; gives the tiles that nothing else of the walk needs.
@@ -361,27 +343,12 @@ impl WalkKernels {
         self.partition.release(device, piece)
     }
 
-    /// Whether a kernel found no room for what it reads, and pieces that read less may find it: less is known to be
-    /// there than when the walk was cut.
-    pub fn may_read_less(&self, device: &OpenDevice, code: &KernelCode, error: &Error) -> bool {
-        let is_several = code.program.operation_count() + code.program.reductions().count() > 1;
-        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
-        is_several && is_cramped && device.lacked() != self.room
-    }
-
-    /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands
-    /// when tiles are as small as they get; or whether one result alone may do without the missing resource.
-    pub fn may_be_done_otherwise(&self, piece: &KernelPiece, error: &Error) -> bool {
-        if self.ends.places.len() > 1 {
-            return !matches!(
-                error.kind(),
-                ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
-            );
-        }
+    /// The facts of a piece's kernel that say whether cutting the walk otherwise may help where the device fails.
+    pub fn recut(&self, piece: &KernelPiece) -> Recut {
         let is_map = piece.node.is_some() || self.ends.form == Form::Map;
-        let small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
-        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
-        error.kind() == ErrorKind::Refused || is_cramped && is_map && small
+        let is_small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
+        let (several, is_small_map) = (self.ends.places.len() > 1, is_map && is_small);
+        Recut { several, is_small_map, room: self.room }
     }
 
     /// Cuts smaller from a kernel on that the device does not take.
@@ -404,7 +371,7 @@ impl WalkKernels {
         let mut before: VecDeque<KernelPiece> = pieces.collect();
         self.partition.pieces = before.split_off(number);
         if let Err(needs) = self.partition.split(device, self.ends.form, error)? {
-            device.steps.keep(&self.partition.walk);
+            device.flush.steps.keep(&self.partition.walk);
             return Ok(Err(needs));
         }
         before.append(&mut self.partition.pieces);
@@ -414,7 +381,7 @@ impl WalkKernels {
     }
 
     /// Forgets how the walk is cut, as the device does not take it so.
-    pub fn forget(&self, device: &mut OpenDevice) {
+    fn forget(&self, device: &mut OpenDevice) {
         if let Some(structure) = &self.structure {
             device.plans.kept.remove(structure);
         }

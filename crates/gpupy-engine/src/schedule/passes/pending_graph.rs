@@ -4,7 +4,7 @@
 //! after the values that it reads; a `PendingGraph` holds all its values, so it is dropped before anything asks how
 //! many handles a value has.
 //!
-//! Not here: the analysis of the values (`flush.rs`), the key of a flush (`replay/flush_structure.rs`).
+//! Not here: the analysis of the values (`flush.rs`), the key of a flush (`compiled/flush_key.rs`).
 
 use crate::graph::value::{TopologicalRank, Value, ValueId};
 use crate::memory::ranges::Ranges;
@@ -44,6 +44,8 @@ pub(crate) struct PendingGraph {
     pub outlives: Vec<bool>,
     /// Whether anything but these holds a leaf.
     pub leaf_outlives: Vec<bool>,
+    /// Values that the program holds, though not for longer than the flush.
+    pub passing: Vec<ValueId>,
 }
 
 impl PendingGraph {
@@ -106,6 +108,7 @@ impl PendingGraph {
                     open.push(operand);
                 } else if Arc::strong_count(&self.values[operand].0) == handles[operand] + 1 {
                     self.outlives[operand] = false;
+                    self.passing.push(self.values[operand].id());
                 }
             }
         }

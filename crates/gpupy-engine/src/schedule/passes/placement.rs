@@ -39,18 +39,20 @@ pub(crate) struct ValuePlacement {
 }
 
 impl ValuePlacement {
-    /// Where the values of an evaluation are computed that is shared so.
-    pub fn new(
-        order: &DeviceOrder,
-        devices: &mut [Option<OpenDevice>],
-        sides: &Sides,
-    ) -> ValuePlacement {
+    /// Where the values of an evaluation are computed: where they are asked for, so far.
+    pub fn new(order: &DeviceOrder) -> ValuePlacement {
         let (homes, failed) = Default::default();
-        let mut homes = ValuePlacement { order: order.clone(), homes, failed };
+        ValuePlacement { order: order.clone(), homes, failed }
+    }
+
+    /// Places values on these sides that have no home yet, and tells all devices about all values.
+    pub fn place_again(&mut self, devices: &mut [Option<OpenDevice>], sides: &Sides) {
         for (value, rank) in sides {
-            homes.place(devices, *value, *rank);
+            self.homes.entry(*value).or_insert(*rank);
         }
-        homes
+        for (value, rank) in self.homes.clone() {
+            self.place(devices, value, rank);
+        }
     }
 
     /// The rank at which a value is computed, when one of rank `asking` asks for it.
@@ -90,9 +92,9 @@ impl ValuePlacement {
         for (rank, position) in self.order.devices.iter().enumerate() {
             let Some(Some(device)) = devices.get_mut(*position) else { continue };
             if rank == home {
-                device.elsewhere.remove(&value);
+                device.flush.elsewhere.remove(&value);
             } else {
-                device.elsewhere.insert(value);
+                device.flush.elsewhere.insert(value);
             }
         }
     }

@@ -165,6 +165,29 @@ impl WalkPlan {
     }
 }
 
+/// The nodes and the operands of these that are the parameters of a kernel whose nodes are emitted in this order, and
+/// which stores a node or the walk's roots; of no node, a root.
+pub(crate) fn param_places(
+    walk: &FusionWalk,
+    (node, order): (Option<u32>, &[Emitted]),
+) -> Vec<(Option<u32>, u32)> {
+    let mut places = Vec::new();
+    for emitted in order.iter().filter(|emitted| !emitted.is_loaded) {
+        if let Role::Apply(_, children) = &walk.nodes[emitted.node as usize].role {
+            places.extend((0..).zip(children).filter_map(|(k, child)| match child {
+                Child::Scalar(_) => Some((Some(emitted.node), k)),
+                Child::Node(_) => None,
+            }));
+        }
+    }
+    let roots = if node.is_none() { &walk.roots[..] } else { &[] };
+    places.extend((0..).zip(roots).filter_map(|(k, root)| match root {
+        Child::Scalar(_) => Some((None, k)),
+        Child::Node(_) => None,
+    }));
+    places
+}
+
 impl KernelPlan {
     /// The plan of a kernel whose nodes of the walk are emitted in this order, and which stores a node of it or its
     /// roots; `None` where the kernel is not made of the walk alone.
@@ -182,20 +205,7 @@ impl KernelPlan {
                 Some(Stores { node, access: access.clone(), tile })
             }
         };
-        let mut params = Vec::new();
-        for emitted in order.iter().filter(|emitted| !emitted.is_loaded) {
-            if let Role::Apply(_, children) = &walk.nodes[emitted.node as usize].role {
-                params.extend((0..).zip(children).filter_map(|(k, child)| match child {
-                    Child::Scalar(_) => Some((Some(emitted.node), k)),
-                    Child::Node(_) => None,
-                }));
-            }
-        }
-        let roots = if node.is_none() { &walk.roots[..] } else { &[] };
-        params.extend((0..).zip(roots).filter_map(|(k, root)| match root {
-            Child::Scalar(_) => Some((None, k)),
-            Child::Node(_) => None,
-        }));
+        let params = param_places(walk, (node, order));
         let node_of = |value: ValueId| {
             let at = walk.nodes.iter().position(|node| node.value.id() == value)?;
             u32::try_from(at).ok()

@@ -23,7 +23,7 @@ pub(crate) mod strip_mining;
 mod walked_box;
 
 pub(crate) use assignment_step::{Assigned, Region, Written};
-pub(crate) use library_step::LibraryStep;
+pub(crate) use library_step::{LibraryOperand, LibraryStep};
 
 use self::on_host::missing_operands;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
@@ -130,20 +130,6 @@ impl TileStep {
 pub(crate) struct GivenElements(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
 
 impl GivenElements {
-    /// Whether all of them are computed.
-    pub fn is_there(&self) -> bool {
-        self.is_there_but(&[])
-    }
-
-    /// Whether all of them are computed, but those of these values.
-    pub fn is_there_but(&self, others: &[ValueId]) -> bool {
-        let covers =
-            |node, range: &Range<usize>| Value(node).state().computed.covers(range.clone());
-        self.0.iter().all(|(value, range)| {
-            value.upgrade().is_none_or(|node| others.contains(&node.id) || covers(node, range))
-        })
-    }
-
     /// The values that are still held, each with its elements.
     pub fn of_values(&self) -> impl Iterator<Item = (ValueId, Range<usize>)> + '_ {
         self.0.iter().filter_map(|(value, range)| Some((value.upgrade()?.id, range.clone())))
@@ -317,7 +303,7 @@ fn beside(
         Ok(walk) => walk,
         Err(needs) => return Ok(Err(needs)),
     };
-    let next = device.next.clone();
+    let next = device.flush.next.clone();
     let is_next = |(value, _): &(Value, Tile)| next.iter().any(|next| next.id() == value.id());
     let mut first = None;
     while tiles.len() > 1 {

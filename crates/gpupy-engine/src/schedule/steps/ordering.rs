@@ -6,7 +6,7 @@
 //! results of earlier steps; tiles come depth first, so that a chain over a large array takes the memory of few tiles;
 //! the list is no longer than the steps that are done soon.
 //!
-//! Not here: which step computes a tile (`steps/`), doing it (`execute/evaluate.rs`).
+//! Not here: which step computes a tile (`steps/`), its commands (`compiled/compilation.rs`).
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
@@ -83,7 +83,6 @@ pub(crate) struct Failed {
 
 /// The steps that compute the wanted values.
 pub(crate) struct Schedule {
-    root: (Value, Range<usize>),
     /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
     wanted: Vec<WantedTile>,
     /// How many steps needed some.
@@ -97,41 +96,19 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of positions of a value; no step is known yet.
-    pub fn of(value: &Value, range: Range<usize>) -> Schedule {
+    /// The schedule of positions of a value, on a device of rank 0; no step is known yet. Steps may be done strip by
+    /// strip, or not.
+    pub fn of(value: &Value, range: Range<usize>, in_strips: bool) -> Schedule {
         let (wanted, steps) = Default::default();
-        let root = (value.clone(), range);
-        let mut schedule = Schedule { root, wanted, readers: 0, steps, nodes: 0, in_strips: true };
-        schedule.want_root();
+        let mut schedule = Schedule { wanted, readers: 0, steps, nodes: 0, in_strips };
+        schedule.want(vec![(value.clone(), range)], 0);
         schedule
-    }
-
-    fn want_root(&mut self) {
-        let (value, range) = self.root.clone();
-        self.want(vec![(value, range)], 0);
-    }
-
-    /// Forgets all steps that are not done, as something came otherwise than they expect; these are needed first now,
-    /// by a device of this rank.
-    pub fn begin_anew(&mut self, devices: &mut [Option<OpenDevice>], needs: Needs, asking: usize) {
-        self.wanted.clear();
-        self.steps.clear();
-        self.nodes = 0;
-        devices.iter_mut().flatten().for_each(OpenDevice::forget_steps);
-        self.want_root();
-        self.want(needs, asking);
-    }
-
-    /// Whether the wanted values are computed.
-    pub fn is_done(&self) -> bool {
-        let (value, range) = &self.root;
-        value.state().computed.covers(range.clone())
     }
 
     /// The next action.
     pub fn next(
         &mut self,
-        devices: &mut [Option<OpenDevice>],
+        devices: &[Option<OpenDevice>],
         homes: &ValuePlacement,
     ) -> Option<Next> {
         if let Some(strips) = self.strips(devices, homes) {
@@ -139,11 +116,7 @@ impl Schedule {
             self.nodes -= steps.iter().map(|next| next.step.nodes()).sum::<usize>();
             return Some(Next::Strips(steps, strips));
         }
-        let Some(next) = self.steps.pop_front() else {
-            // The promised tiles are computed.
-            devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
-            return None;
-        };
+        let next = self.steps.pop_front()?;
         self.nodes -= next.step.nodes();
         Some(Next::Step(Box::new(next)))
     }
@@ -154,25 +127,20 @@ impl Schedule {
         let device = devices.get(homes.order.devices[rank])?.as_ref()?;
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
         // A step that can write in place should do so: new memory costs more than reading twice.
-        let is_unheld = |value| device.fates.is_unheld(value);
+        let is_unheld = |value| device.flush.fates.is_unheld(value);
         let is_new = |given: &RowKernel<'_>| match &given.tiles[..] {
             [(value, _)] => !in_place::may_take(&device.caps, given.kernel, value, is_unheld),
             _ => true,
         };
         // Steps that are not known yet may read anything, as may values that are asked for next.
-        let is_known = self.wanted.is_empty() && device.next.is_empty();
+        let is_known = self.wanted.is_empty() && device.flush.next.is_empty();
         let is_last = |value: &Value, kernels| {
             let mut others = self.steps.iter().skip(kernels);
             is_known
-                && (device.fates.is_unheld(value.id()) || device.fates.passes(value))
+                && (device.flush.fates.is_unheld(value.id()) || device.flush.fates.passes(value))
                 && !others.any(|other| other.step.may_read(value.id()))
         };
         Strips::of(&device.caps, alike.map_while(Ordered::row_kernel).take_while(is_new), is_last)
-    }
-
-    /// Does no more steps strip by strip, as that failed.
-    pub fn without_strips(&mut self) {
-        self.in_strips = false;
     }
 
     /// Finds the next steps, a number of them at most; true where there are any.
@@ -214,10 +182,10 @@ impl Schedule {
             };
             let value = top.value.clone();
             if horizontal_fusion::is_possible(device) {
-                device.fellows = fellows;
+                device.flush.fellows = fellows;
             }
             let found = TileStep::of(device, again, &value, &tile);
-            device.fellows.clear();
+            device.flush.fellows.clear();
             match found {
                 Err(error) => return Ok(Err(Failed { error, value, tile, rank })),
                 Ok(Ok(PreparedStep { step, needs })) => {
@@ -268,7 +236,7 @@ impl Schedule {
     }
 
     /// Wants values first, the last one before the others.
-    fn want(&mut self, needs: Needs, asking: usize) {
+    pub fn want(&mut self, needs: Needs, asking: usize) {
         self.readers += 1;
         let reader = self.readers;
         let wanted = |(value, range)| WantedTile { value, range, asking, reader, waiting: None };
@@ -279,7 +247,7 @@ impl Schedule {
     fn follow(&mut self, devices: &mut [Option<OpenDevice>], ordered: Ordered) {
         for (value, range) in ordered.gives.of_values() {
             for device in devices.iter_mut().flatten() {
-                device.promised.insert(value, range.clone());
+                device.flush.promised.insert(value, range.clone());
             }
         }
         self.nodes += ordered.step.nodes();
@@ -301,7 +269,7 @@ fn next_pending(device: &OpenDevice, value: &Value, range: Range<usize>) -> Opti
     if !matches!(value.0.kind, ValueKind::Expr { .. }) || range.is_empty() {
         return None;
     }
-    let first = device.promised.first_gap(value.id(), &value.state().computed, range)?;
+    let first = device.flush.promised.first_gap(value.id(), &value.state().computed, range)?;
     let tiling = device.tiling_of(value);
     Some(tiling.tile(tiling.number_at(first)))
 }

@@ -178,7 +178,7 @@ fn with_fellows(
             && is_pending_tile(device, other, tile)
             && is_for(device, other)
     };
-    all.extend(device.fellows.iter().filter(is_fellow).cloned());
+    all.extend(device.flush.fellows.iter().filter(is_fellow).cloned());
     if all.len() == group.len() || most_reductions(device) == 1 {
         return Ok(None);
     }
@@ -214,7 +214,7 @@ fn combine_alike(value: &Value, other: &Value) -> bool {
 /// A reduction with the pending members of its group.
 fn group(device: &OpenDevice, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
     let is_pending = |other: &Value| is_pending_tile(device, other, tile);
-    let mut values = device.together.with_others(value, is_pending);
+    let mut values = device.flush.together.with_others(value, is_pending);
     // Groups are made for the first device of a flush.
     values.retain(|member| member.id() == value.id() || is_for(device, member));
     values.truncate(most_reductions(device));
@@ -316,7 +316,7 @@ fn reduced_in_one(
 fn is_for(device: &OpenDevice, value: &Value) -> bool {
     let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
     let lack = device.lack(value, op, inputs, &value.state().operands);
-    lack.is_none() && !device.elsewhere.contains(&value.id())
+    lack.is_none() && !device.flush.elsewhere.contains(&value.id())
 }
 
 /// The values that a reduction's map, and the maps beside it, should read instead of computing them: computed first,
@@ -337,7 +337,7 @@ fn first_of_map(
 /// Whether a reduction's operand is pending, and stored, as others read it: then it is computed by itself, and all find
 /// it.
 fn is_apart(device: &OpenDevice, operand: &Value, reach: &Range<usize>) -> bool {
-    device.fates.is_stored(operand.id()) && !device.is_there(operand, reach.clone())
+    device.flush.fates.is_stored(operand.id()) && !device.is_there(operand, reach.clone())
 }
 
 /// Whether a reduction's pending operand is better stored by itself than after the needs of the reduction's map: those
@@ -351,14 +351,14 @@ fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
 /// Whether none of these would be computed inside a reader's kernel.
 fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
     let is_before = |value: &Value| {
-        stands_alone(value) || device.halos.has(value) || device.fates.is_stored(value.id())
+        stands_alone(value) || device.flush.halos.has(value) || device.flush.fates.is_stored(value.id())
     };
     needs.iter().all(|(value, _)| is_before(value))
 }
 
 /// Whether another device computes one of these.
 fn any_elsewhere(device: &OpenDevice, needs: &Needs) -> bool {
-    needs.iter().any(|(value, _)| device.elsewhere.contains(&value.id()))
+    needs.iter().any(|(value, _)| device.flush.elsewhere.contains(&value.id()))
 }
 
 /// Whether a value is never computed in a kernel of another one.

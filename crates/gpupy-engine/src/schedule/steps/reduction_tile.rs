@@ -240,7 +240,7 @@ pub(crate) fn needs(
     // What combines several is another walk than that of each.
     let of = (value.id(), tile.range.start, combined.collect());
     let mut pieces = ReductionPieces::of(device, value, n, tile);
-    pieces.next = device.complete_pieces.known(&of);
+    pieces.next = device.flush.complete_pieces.known(&of);
     let mut needs = None;
     let mut complete = pieces.next;
     while let Some(ReductionPart { at, space, .. }) = pieces.next() {
@@ -253,7 +253,7 @@ pub(crate) fn needs(
         }
         complete = pieces.next;
     }
-    device.complete_pieces.note(of, complete);
+    device.flush.complete_pieces.note(of, complete);
     Ok(needs)
 }
 

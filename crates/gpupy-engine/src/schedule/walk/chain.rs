@@ -245,8 +245,8 @@ impl<'w> Chain<'w> {
 
     /// Whether that is so for every walk.
     fn is_apart_for_all(&self, value: &Value) -> bool {
-        self.device.elsewhere.contains(&value.id())
-            || self.device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
+        self.device.flush.elsewhere.contains(&value.id())
+            || self.device.flush.fates.is_stored(value.id()) && !self.own.contains(&value.id())
     }
 
     /// The operations of an element of a value, up to the most that matter.
@@ -325,7 +325,7 @@ impl<'w> Chain<'w> {
                         operand => (input.clone(), operand),
                     });
                 }
-                let steps = &self.device.steps;
+                let steps = &self.device.flush.steps;
                 let made = steps.made(value.id(), value.dtype(), self.space, op.clone(), own);
                 self.note(value, &made);
                 (Input::Whole(made.id()), Some(made))
@@ -405,7 +405,7 @@ impl<'w> Chain<'w> {
         }
         let position = self.number(position, 1, 0)?;
         let operands = smallvec![position, (Input::Whole(value.id()), Some(value.clone()))];
-        let steps = &device.steps;
+        let steps = &device.flush.steps;
         let made = steps.made(self.name, value.dtype(), self.space, NodeOp::Gather, operands);
         Some((Input::Whole(made.id()), Some(made)))
     }
@@ -466,7 +466,7 @@ impl<'w> Chain<'w> {
         i32::try_from(count).ok()?;
         let strides = steps().map(|(step, n)| if *n == 1 { 0 } else { *step as isize }).collect();
         let layout = InputLayout { offset: (number.offset - below) as isize, strides };
-        let steps = &self.device.steps;
+        let steps = &self.device.flush.steps;
         let shape = [count as usize];
         let line = steps.made(self.name, DType::I32, &shape, NodeOp::Index(0), smallvec![]);
         Some((Some((Input::View(line.id(), Box::new(layout)), Some(line))), below))
@@ -474,7 +474,7 @@ impl<'w> Chain<'w> {
 
     /// An operation on elements over the space.
     fn step(&self, dtype: DType, op: Op, operands: SmallVec<[Operand; 3]>) -> Operand {
-        let steps = &self.device.steps;
+        let steps = &self.device.flush.steps;
         let made = steps.made(self.name, dtype, self.space, NodeOp::Apply(op), operands);
         (Input::Whole(made.id()), Some(made))
     }

@@ -194,6 +194,6 @@ impl Walker<'_> {
     /// The halo in which a rotation lies that is needed at these coordinates, and the access to it.
     fn halo(&self, rotation: &Rotation, coordinates: &Coordinates) -> Option<(Value, Access)> {
         let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
-        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
+        self.device.flush.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
     }
 }

@@ -68,18 +68,9 @@ impl Passes {
         Passes(all.collect())
     }
 
-    /// Their ids, with the read of each.
-    pub fn names(&self) -> impl Iterator<Item = (ValueId, PartialRead)> + '_ {
-        self.0.iter().filter_map(|(value, read)| Some((value.upgrade()?.id, read.clone())))
-    }
-
-    /// Notes that they were computed.
-    pub fn note(self) {
-        for (value, read) in self.0 {
-            if let Some(value) = value.upgrade().map(Value) {
-                note(&value, read);
-            }
-        }
+    /// Those that are held, with the read of each.
+    pub fn values(self) -> impl Iterator<Item = (Value, PartialRead)> {
+        self.0.into_iter().filter_map(|(value, read)| Some((Value(value.upgrade()?), read)))
     }
 }
 
@@ -187,7 +178,7 @@ fn lasting(walk: &FusionWalk, device: &OpenDevice) -> Vec<u32> {
                 }
             );
         let is_read = node.value.0.streams && node.value.0.weight <= T.streamed;
-        let lasts = is_operation && costs(node) && !is_read && device.fates.lasts(&node.value);
+        let lasts = is_operation && costs(node) && !is_read && device.flush.fates.lasts(&node.value);
         lasts.then_some(number as u32)
     };
     walk.nodes.iter().enumerate().filter_map(is_lasting).collect()

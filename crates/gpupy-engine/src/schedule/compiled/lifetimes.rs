@@ -1,0 +1,208 @@
+//! Lifetimes (liveness): which values of a flush something needs still, as its commands are made.
+//!
+//! Owns [`Lifetimes`]: the operand slots by which pending values hold each other, counted over the graph instead of asked
+//! of handles. A value holds its operands until it is computed, or until nothing holds it. So it is known before anything
+//! runs when a value dies, and whether its block may be written in place. Invariant: a value that was held outside the
+//! flush when the flush began never dies in it.
+//!
+//! Not here: what commands there are (`recorder.rs`); handles that came since, which are counted when a command runs
+//! (`execute/run.rs`).
+
+use super::command::{Number, TakenBlock};
+use crate::thresholds::T;
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// The lifetimes of the values of a flush, by their numbers.
+#[derive(Default)]
+pub(crate) struct Lifetimes {
+    lives: Vec<Lifetime>,
+    /// How often holders were looked for.
+    looks: Cell<u32>,
+}
+
+#[derive(Default)]
+struct Lifetime {
+    reads: SmallVec<[Number; 3]>,
+    /// Each once.
+    readers: SmallVec<[Number; 2]>,
+    /// Elements that are still to be computed.
+    missing: usize,
+    /// Operand slots that hold it.
+    slots: usize,
+    /// Whether it holds its operands.
+    holds: bool,
+    /// Something outside the flush holds it, or it is wanted.
+    is_held: bool,
+    /// Its handles cannot be counted.
+    is_fixed: bool,
+    is_dead: bool,
+    /// The look for holders that found it last.
+    seen: Cell<u32>,
+}
+
+impl Lifetimes {
+    /// Adds the next value: one that lacks so many elements and reads these, all of them known.
+    pub fn add(&mut self, missing: usize, reads: SmallVec<[Number; 3]>, is_held: bool) -> Number {
+        let number = self.lives.len() as Number;
+        let holds = missing > 0;
+        for read in reads.iter().filter(|_| holds) {
+            let operand = &mut self.lives[*read as usize];
+            operand.slots += 1;
+            if !operand.readers.contains(&number) {
+                operand.readers.push(number);
+            }
+        }
+        self.lives.push(Lifetime { reads, missing, holds, is_held, ..Lifetime::default() });
+        number
+    }
+
+    /// Says that the handles of a value cannot be counted, so that it is never taken.
+    pub fn fix(&mut self, number: Number) {
+        self.lives[number as usize].is_fixed = true;
+    }
+
+    /// Whether nothing needs a value any more.
+    pub fn is_dead(&self, number: Number) -> bool {
+        self.lives[number as usize].is_dead
+    }
+
+    /// Whether all elements of a value are computed.
+    pub fn is_complete(&self, number: Number) -> bool {
+        self.lives[number as usize].missing == 0
+    }
+
+    /// So many elements of a value are computed; gives the values that die of it.
+    pub fn computed(&mut self, number: Number, elements: usize) -> SmallVec<[Number; 2]> {
+        let life = &mut self.lives[number as usize];
+        life.missing = life.missing.saturating_sub(elements);
+        match life.missing {
+            0 => self.release(number),
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// So many elements of a value are let go.
+    pub fn lost(&mut self, number: Number, elements: usize) {
+        self.lives[number as usize].missing += elements;
+    }
+
+    /// A value is not needed any more; gives the values that die of it, itself among them.
+    pub fn end(&mut self, number: Number) -> SmallVec<[Number; 2]> {
+        let life = &mut self.lives[number as usize];
+        if std::mem::replace(&mut life.is_dead, true) {
+            return SmallVec::new();
+        }
+        let mut dead = self.release(number);
+        dead.push(number);
+        dead
+    }
+
+    /// A value lets go of its operands.
+    fn release(&mut self, number: Number) -> SmallVec<[Number; 2]> {
+        let (mut dead, mut open) = (SmallVec::new(), SmallVec::<[Number; 8]>::new());
+        open.push(number);
+        while let Some(next) = open.pop() {
+            if !std::mem::replace(&mut self.lives[next as usize].holds, false) {
+                continue;
+            }
+            for place in 0..self.lives[next as usize].reads.len() {
+                let read = self.lives[next as usize].reads[place];
+                let operand = &mut self.lives[read as usize];
+                operand.slots -= 1;
+                if operand.slots == 0 && !operand.is_held && !operand.is_dead {
+                    operand.is_dead = true;
+                    dead.push(read);
+                    open.push(read);
+                }
+            }
+        }
+        dead
+    }
+
+    /// Whether only one pending value holds another one.
+    pub fn is_only_read_by(&self, number: Number, reader: Number) -> bool {
+        let life = &self.lives[number as usize];
+        let mut living = life.readers.iter().filter(|reader| self.lives[**reader as usize].holds);
+        !life.is_held && !life.is_fixed && living.all(|living| *living == reader)
+    }
+
+    /// What holds a value whose block an heir takes, if that is nothing but the heir and pending values on the way to it.
+    pub fn taken_by(&self, number: Number, heir: Number) -> Option<TakenBlock> {
+        let look = self.looks.get() + 1;
+        self.looks.set(look);
+        let mut between: SmallVec<[Number; 4]> = SmallVec::from_slice(&[number]);
+        let mut at = 0;
+        while let Some(next) = between.get(at).copied() {
+            at += 1;
+            let life = &self.lives[next as usize];
+            if life.is_held || life.is_fixed || between.len() > T.in_place_nodes {
+                return None;
+            }
+            for reader in &life.readers {
+                let above = &self.lives[*reader as usize];
+                if above.holds && *reader != heir && above.seen.replace(look) != look {
+                    between.push(*reader);
+                }
+            }
+        }
+        // A holder is newer than the values that it holds: the one that is taken comes last.
+        between.sort_unstable();
+        let held = between.into_iter().rev().map(|held| (held, self.lives[held as usize].slots));
+        Some(TakenBlock { held: held.collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    /// A leaf, its square, the square's root, and their sum, which is wanted.
+    fn lifetimes(is_held: bool) -> Lifetimes {
+        let mut lives = Lifetimes::default();
+        lives.add(0, smallvec![], is_held);
+        lives.add(8, smallvec![0, 0], false);
+        lives.add(8, smallvec![1], false);
+        lives.add(8, smallvec![1, 2], true);
+        lives
+    }
+
+    #[test]
+    fn what_only_the_result_needs_is_taken_by_it() {
+        let taken = lifetimes(false).taken_by(0, 3).map(|taken| taken.held);
+        assert_eq!(taken.as_deref(), Some(&[(2, 1), (1, 2), (0, 2)][..]));
+        assert!(lifetimes(true).taken_by(0, 3).is_none());
+        assert!(lifetimes(false).taken_by(0, 2).is_none(), "the sum needs it, too");
+    }
+
+    #[test]
+    fn a_value_dies_when_nothing_that_is_pending_reads_it() {
+        let mut lives = lifetimes(false);
+        assert!(lives.computed(1, 4).is_empty());
+        assert_eq!(lives.computed(1, 4)[..], [0]);
+        assert!(lives.is_complete(1));
+        assert!(lives.is_only_read_by(0, 1), "nothing reads it any more");
+        // What passes dies with what it was for.
+        let mut dead = lives.computed(3, 8);
+        dead.sort_unstable();
+        assert_eq!(dead[..], [1, 2]);
+    }
+
+    #[test]
+    fn what_is_held_outside_lives_on() {
+        let mut lives = lifetimes(true);
+        assert_eq!(lives.computed(3, 8).len(), 2);
+        assert!(lives.end(0).contains(&0));
+    }
+
+    #[test]
+    fn what_is_let_go_is_missing_again() {
+        let mut lives = lifetimes(false);
+        lives.computed(1, 4);
+        lives.lost(1, 4);
+        assert!(lives.computed(1, 4).is_empty());
+        lives.fix(1);
+        assert!(lives.taken_by(1, 3).is_none());
+    }
+}

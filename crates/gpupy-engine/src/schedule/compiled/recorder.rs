@@ -1,0 +1,535 @@
+//! The recorder of a flush: what the steps of a schedule do becomes numbered commands.
+//!
+//! Owns [`FlushRecorder`]. Steps are recorded in their order, each as if those before it were done; nothing is launched.
+//! A flush is kept for later ones of equal structure unless it depends on more than that: on scalars that stand for no
+//! slot, or on values that are none of the flush. Invariant: a command names each value by its number in the flush.
+//!
+//! Not here: the commands (`command.rs`), which of them a step has (`schedule/commands/`), what dies when
+//! (`lifetimes.rs`).
+
+use super::command::{
+    Buffer, BufferId, Command, CompiledFlush, HostCommand, KernelCommand, LaunchTarget,
+    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock,
+};
+use super::lifetimes::Lifetimes;
+use crate::blocks::cache::BlockPart;
+use crate::graph::passed::PartialRead;
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
+use crate::memory::tiling::Tile;
+use crate::schedule::commands::{HostStep, LaunchCommand, OpenedBlock, WalkParams};
+use crate::schedule::destination::Destination;
+use crate::schedule::engine_device::OpenDevice;
+use crate::schedule::kernels::in_place;
+use crate::schedule::lowering::operation_lowering::is_of_chain;
+use crate::schedule::passes::demand::Demand;
+use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::program::kernel::Kernel;
+use crate::schedule::steps::LibraryStep;
+use crate::schedule::steps::strip_mining::Strips;
+use crate::schedule::walk::FusionWalk;
+use crate::schedule::walk::rematerialisation::Passes;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The commands of a flush, as they are made.
+pub(crate) struct FlushRecorder {
+    numbers: FxHashMap<ValueId, Number>,
+    /// The values by their numbers, as long as something needs them.
+    pub values: Vec<Option<Value>>,
+    lifetimes: Lifetimes,
+    flush: CompiledFlush,
+    buffers: FxHashMap<(Number, BlockPart), BufferId>,
+    /// Where the step begins that is being recorded.
+    begun: usize,
+    /// The scalars that are roots of its walks.
+    root: Option<Root>,
+    walks: u32,
+    passes: Vec<(Number, PartialRead)>,
+    /// How many walks were cut as one before them.
+    pub replayed: u64,
+    /// The values that are to be filled, and their tile, innermost last.
+    open: SmallVec<[(SmallVec<[Value; 1]>, Tile); 1]>,
+    /// Values that are none of the flush, each with the command that names it last.
+    made: FxHashMap<Number, usize>,
+    /// Whether operands may be written in place.
+    may_take: bool,
+    /// Whether a later flush of the same structure may do the same.
+    is_kept: bool,
+    /// Whether it is for these scalars alone.
+    is_exact: bool,
+}
+
+/// A scalar that is all of a walk.
+#[derive(Clone, Copy)]
+enum Root {
+    /// That of a value in this place.
+    Of(Number, u32),
+    /// That of values which are the same everywhere.
+    Constant,
+}
+
+/// The values of a flush by their numbers.
+pub(crate) fn numbered(below: PendingGraph) -> Vec<Option<Value>> {
+    below.leaves.into_iter().chain(below.values).map(Some).collect()
+}
+
+impl FlushRecorder {
+    /// Nothing of a flush that demands this; its operands may be written in place, or not, and it is for its scalars
+    /// alone, or not.
+    pub fn of(
+        demand: &Demand<'_>,
+        below: PendingGraph,
+        (may_take, is_exact): (bool, bool),
+    ) -> FlushRecorder {
+        let first = below.leaves.len() as Number;
+        let mut lifetimes = Lifetimes::default();
+        for outlives in &below.leaf_outlives {
+            lifetimes.add(0, SmallVec::new(), *outlives);
+        }
+        let number = |source: &InputSource| match source {
+            InputSource::Scalar => None,
+            InputSource::Pending(number) => Some(first + number),
+            InputSource::Leaf(number) => Some(*number),
+        };
+        let mut is_held = below.outlives.clone();
+        demand
+            .wanted()
+            .filter_map(|value| below.number(value.id()))
+            .for_each(|number| is_held[number as usize] = true);
+        for ((value, reads), is_held) in below.values.iter().zip(&below.reads).zip(is_held) {
+            let reads = reads.iter().filter_map(number).collect();
+            lifetimes.add(missing_of(value), reads, is_held);
+        }
+        let numbers = below.numbers.iter();
+        let numbers = numbers.filter_map(|(value, source)| Some((*value, number(source)?)));
+        let numbers: FxHashMap<ValueId, Number> = numbers.collect();
+        // The program holds them until the flush is done.
+        below.passing.iter().filter_map(|value| numbers.get(value)).for_each(|number| {
+            lifetimes.fix(*number);
+        });
+        FlushRecorder {
+            numbers,
+            values: numbered(below),
+            lifetimes,
+            flush: CompiledFlush { dead: vec![SmallVec::new()], ..CompiledFlush::default() },
+            buffers: FxHashMap::default(),
+            begun: 0,
+            root: None,
+            walks: 0,
+            passes: Vec::new(),
+            replayed: 0,
+            open: SmallVec::new(),
+            made: FxHashMap::default(),
+            may_take,
+            is_kept: true,
+            is_exact,
+        }
+    }
+
+    /// How many commands there are.
+    pub fn len(&self) -> usize {
+        self.flush.commands.len()
+    }
+
+    /// Whether all of it may be kept for later flushes of the same structure.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// The commands so far; those of later steps are another window.
+    pub fn take(&mut self) -> CompiledFlush {
+        for (number, place) in std::mem::take(&mut self.made) {
+            let last = self.flush.dead.len() - 1;
+            self.flush.dead[last.min(place + 1)].push(number);
+            if let Some(value) = &self.values[number as usize] {
+                self.numbers.remove(&value.id());
+            }
+        }
+        self.buffers.clear();
+        let next = CompiledFlush { dead: vec![SmallVec::new()], ..CompiledFlush::default() };
+        std::mem::replace(&mut self.flush, next)
+    }
+
+    fn push(&mut self, command: Command) {
+        self.flush.commands.push(command);
+        self.flush.dead.push(SmallVec::new());
+    }
+
+    /// Values die of the last command.
+    fn die(&mut self, dead: SmallVec<[Number; 2]>) {
+        if let Some(last) = self.flush.dead.last_mut() {
+            last.extend(dead);
+        }
+    }
+
+    /// The number of a value; a new one for one that is none of the flush.
+    fn number(&mut self, value: &Value) -> Number {
+        let here = self.len();
+        if let Some(number) = self.numbers.get(&value.id()).copied() {
+            debug_assert!(!self.lifetimes.is_dead(number), "a command names what is gone");
+            if let Some(last) = self.made.get_mut(&number) {
+                *last = here;
+            }
+            return number;
+        }
+        self.is_kept = false;
+        for operand in value.state().operands.iter().flatten() {
+            if let Some(number) = self.numbers.get(&operand.id()) {
+                self.lifetimes.fix(*number);
+            }
+        }
+        let number = self.lifetimes.add(missing_of(value), SmallVec::new(), true);
+        self.values.push(Some(value.clone()));
+        self.numbers.insert(value.id(), number);
+        self.made.insert(number, here);
+        number
+    }
+
+    fn buffer(&mut self, value: &Value, part: BlockPart, tile: Option<&Tile>) -> BufferId {
+        let number = self.number(value);
+        let CompiledFlush { buffers, .. } = &mut self.flush;
+        let id = *self.buffers.entry((number, part.clone())).or_insert_with(|| {
+            buffers.push(Buffer { value: number, part, tile: None });
+            buffers.len() as BufferId - 1
+        });
+        if let Some(tile) = tile {
+            buffers[id as usize].tile.get_or_insert_with(|| tile.clone());
+        }
+        id
+    }
+
+    fn tile(&mut self, value: &Value, tile: &Tile) -> BufferId {
+        self.buffer(value, BlockPart::Tile(tile.number), Some(tile))
+    }
+
+    /// Whether nothing but a pending value holds another one, which it changes.
+    pub fn is_only_read_by(&self, old: &Value, value: &Value) -> bool {
+        match (self.numbers.get(&old.id()), self.numbers.get(&value.id())) {
+            (Some(old), Some(value)) => {
+                self.may_take && self.lifetimes.is_only_read_by(*old, *value)
+            }
+            _ => false,
+        }
+    }
+
+    /// What holds a value whose block an heir may take, if nothing but the heir needs it.
+    pub fn taken_by(&self, old: &Value, heir: &Value) -> Option<TakenBlock> {
+        let (old, heir) = (self.numbers.get(&old.id())?, self.numbers.get(&heir.id())?);
+        self.may_take.then(|| self.lifetimes.taken_by(*old, *heir)).flatten()
+    }
+
+    /// Whether a command before writes a tile of a value.
+    fn will_be_written(&self, value: &Value, tile: &Tile) -> bool {
+        let Some(number) = self.numbers.get(&value.id()) else { return false };
+        let buffer = self.buffers.get(&(*number, BlockPart::Tile(tile.number)));
+        buffer.is_some_and(|buffer| self.flush.buffers[*buffer as usize].tile.is_some())
+    }
+
+    /// Whether a tile of a value may become that of another value when it comes to it.
+    pub fn may_take(&self, device: &OpenDevice, from: &Value, tile: &Tile) -> bool {
+        if self.will_be_written(from, tile) {
+            // It will be in a new block.
+            let is_whole = !device.caps.host_memory || tile.range.len() == from.len();
+            return is_whole && device.is_tile_of(from, tile.number, &tile.range);
+        }
+        device.may_take(from, tile)
+    }
+
+    /// The step for a tile of a value begins.
+    pub fn begin_step(&mut self, value: &Value, tile: &Tile, rank: usize, has_moved: bool) {
+        self.begun = self.len();
+        let number = self.number(value);
+        self.root = root(value, number);
+        let begin = StepBegin { value: number, tile: tile.clone(), rank, has_moved };
+        self.push(Command::Step(Box::new(begin)));
+        // Another device has other kernels.
+        self.is_kept &= rank == 0 && !has_moved;
+    }
+
+    /// The step is done.
+    pub fn end_step(&mut self) {
+        let (walks, passes) = (std::mem::take(&mut self.walks), std::mem::take(&mut self.passes));
+        self.push(Command::Done { walks, passes });
+    }
+
+    /// Forgets the step that was begun, and all that it changed: nothing more may be recorded.
+    pub fn give_up_step(&mut self) {
+        self.flush.commands.truncate(self.begun);
+        self.flush.dead.truncate(self.begun + 1);
+        for place in self.made.values_mut() {
+            *place = (*place).min(self.begun.saturating_sub(1));
+        }
+        self.is_kept = false;
+    }
+
+    /// Blocks for a tile are opened, to be filled.
+    pub fn open(&mut self, opened: OpenedBlock, tile: Tile) {
+        match opened {
+            OpenedBlock::New(values) => {
+                let buffers = values.iter().map(|value| self.tile(value, &tile)).collect();
+                self.open.push((values, tile));
+                self.push(Command::Open(buffers));
+            }
+            OpenedBlock::Old { value, old, taken } => {
+                let (buffer, old) = (self.tile(&value, &tile), self.tile(&old, &tile));
+                self.open.push((SmallVec::from_iter([value]), tile));
+                self.push(Command::OpenOld { buffer, old, taken });
+            }
+        }
+    }
+
+    /// The blocks that were opened last are filled.
+    pub fn close(&mut self, device: &mut OpenDevice) {
+        self.push(Command::Close);
+        let Some((values, tile)) = self.open.pop() else { return };
+        for value in values {
+            device.flush.promised.insert(value.id(), tile.range.clone());
+            let number = self.number(&value);
+            let dead = self.lifetimes.computed(number, tile.range.len());
+            self.die(dead);
+        }
+    }
+
+    /// All kernels of a walk are launched; they compute these values in passing.
+    pub fn walked(&mut self, passes: Passes, is_replay: bool) {
+        self.walks += 1;
+        self.replayed += u64::from(is_replay);
+        for (value, read) in passes.values() {
+            if self.is_dead(&value) {
+                continue;
+            }
+            let number = self.number(&value);
+            self.passes.push((number, read));
+        }
+    }
+
+    fn is_dead(&self, value: &Value) -> bool {
+        self.numbers.get(&value.id()).is_some_and(|number| self.lifetimes.is_dead(*number))
+    }
+
+    /// A tile of a value is not needed any more by the walk that made it.
+    pub fn free(&mut self, value: &Value, tile: &Tile) {
+        if self.is_dead(value) {
+            return;
+        }
+        let number = self.number(value);
+        if !self.lifetimes.is_complete(number) {
+            self.lifetimes.lost(number, tile.range.len());
+            let buffer = self.tile(value, tile);
+            self.push(Command::Free(buffer));
+        } else if self.made.remove(&number).is_some() {
+            let dead = self.lifetimes.end(number);
+            self.die(dead);
+            self.numbers.remove(&value.id());
+        }
+    }
+
+    /// The step's value, or its tile, is computed in host memory.
+    pub fn on_host(&mut self, step: HostStep, value: &Value, tile: &Tile) {
+        // The elements decide what is done.
+        self.is_kept = false;
+        let number = self.number(value);
+        let (command, elements) = match step {
+            HostStep::Assign(missing) => {
+                let elements = missing.iter().map(ExactSizeIterator::len).sum();
+                (HostCommand::Assign(missing), elements)
+            }
+            HostStep::Library(step) => {
+                let elements = gpupy_core::shape::size_of(&step.extents);
+                (HostCommand::Library(self.library(&step)), elements)
+            }
+            HostStep::Scatter => (HostCommand::Scatter, value.len()),
+            HostStep::WhereTrue => (HostCommand::WhereTrue, value.len()),
+            HostStep::Gather(at) => (HostCommand::Gather(at), tile.range.len()),
+        };
+        let dead = self.lifetimes.computed(number, elements);
+        // Others find their operands in the value, and may write in the memory of one that nothing else holds.
+        match command {
+            HostCommand::Library(_) => {
+                self.push(Command::OnHost(command));
+                self.die(dead);
+            }
+            _ => {
+                self.die(dead);
+                self.push(Command::OnHost(command));
+            }
+        }
+    }
+
+    fn library(&mut self, step: &LibraryStep) -> LibraryCommand {
+        let reads = step.reads.iter();
+        let reads =
+            reads.map(|read| (self.number(&read.value), read.access.clone(), read.space.clone()));
+        LibraryCommand {
+            reads: reads.collect(),
+            whole: step.whole,
+            origin: step.origin.clone(),
+            extents: step.extents.clone(),
+        }
+    }
+
+    /// A kernel is launched.
+    pub fn launch(&mut self, device: &OpenDevice, launch: LaunchCommand<'_>) {
+        let taken = self.operand_to_take(device, &launch.kernel, &launch.dests);
+        let command = self.kernel(launch, taken);
+        let written: SmallVec<[BufferId; 2]> = match &command.goes {
+            LaunchTarget::Tiles(tiles) => SmallVec::from_slice(tiles),
+            LaunchTarget::Open(_) => SmallVec::new(),
+        };
+        self.push(Command::Kernel(Box::new(command)));
+        written.into_iter().for_each(|buffer| self.written(buffer));
+    }
+
+    fn kernel(
+        &mut self,
+        launch: LaunchCommand<'_>,
+        taken: Option<(usize, TakenBlock)>,
+    ) -> KernelCommand {
+        let LaunchCommand { kernel, dests, computes, params, recut, on_host } = launch;
+        let operands = kernel.operands.iter();
+        let operands = operands.map(|(value, part)| self.buffer(value, part.clone(), None));
+        let operands = operands.collect();
+        let mut tiles: SmallVec<[BufferId; 1]> = SmallVec::new();
+        let mut places: SmallVec<[(usize, bool); 1]> = SmallVec::new();
+        for dest in &dests {
+            match dest {
+                Destination::Tile { value, tile } => tiles.push(self.tile(value, tile)),
+                Destination::Open { number, whole } => places.push((*number, *whole)),
+            }
+        }
+        let goes = match tiles.is_empty() {
+            true => LaunchTarget::Open(places),
+            false => LaunchTarget::Tiles(tiles),
+        };
+        let bits = || kernel.params.iter().copied().map(Param::Bits).collect();
+        let params = match self.is_exact || !self.is_kept || kernel.params.is_empty() {
+            true => bits(),
+            false => self.params(params, &kernel.params).unwrap_or_else(|| {
+                self.is_kept = false;
+                bits()
+            }),
+        };
+        let remedy = match on_host {
+            Some(step) => Remedy::OnHost(Box::new(self.library(&step))),
+            None => recut.map_or(Remedy::Nothing, Remedy::Recut),
+        };
+        let computes = computes.iter().filter_map(|value| self.numbers.get(value).copied());
+        let computes = computes.collect();
+        KernelCommand { code: kernel.code.clone(), operands, params, goes, taken, computes, remedy }
+    }
+
+    /// A tile is computed by the last command.
+    fn written(&mut self, buffer: BufferId) {
+        let Buffer { value, tile, .. } = &self.flush.buffers[buffer as usize];
+        let elements = tile.as_ref().map_or(0, |tile| tile.range.len());
+        let dead = self.lifetimes.computed(*value, elements);
+        self.die(dead);
+    }
+
+    /// The operand whose block the only destination of a kernel may take, if there is one.
+    fn operand_to_take(
+        &self,
+        device: &OpenDevice,
+        kernel: &Kernel,
+        dests: &[Destination],
+    ) -> Option<(usize, TakenBlock)> {
+        let [Destination::Tile { value, tile }] = dests else { return None };
+        let mut operands = in_place::fitting(&device.caps, kernel, value, tile);
+        operands.find_map(|operand| {
+            let (candidate, _) = &kernel.operands[operand];
+            let may_take = self.may_take(device, candidate, tile);
+            Some((operand, self.taken_by(candidate, value).filter(|_| may_take)?))
+        })
+    }
+
+    /// Kernels are launched strip by strip, each for the step of a value; the results that are contracted are not there
+    /// afterwards.
+    pub fn strips(&mut self, launches: Vec<(&Value, LaunchCommand<'_>)>, strips: &Strips) {
+        let kernel = |(value, launch): (&Value, LaunchCommand<'_>)| {
+            self.root = self.numbers.get(&value.id()).and_then(|number| root(value, *number));
+            self.kernel(launch, None)
+        };
+        let kernels: Vec<KernelCommand> = launches.into_iter().map(kernel).collect();
+        let mut written: SmallVec<[BufferId; 8]> = SmallVec::new();
+        for (number, kernel) in kernels.iter().enumerate() {
+            let LaunchTarget::Tiles(tiles) = &kernel.goes else { continue };
+            for (dest, buffer) in tiles.iter().enumerate() {
+                let tile = &self.flush.buffers[*buffer as usize].tile;
+                let stays = |tile: &Tile| strips.contracted(number, dest, tile).is_none();
+                if tile.as_ref().is_some_and(stays) {
+                    written.push(*buffer);
+                }
+            }
+        }
+        self.push(Command::Repeat(kernels, strips.clone()));
+        written.into_iter().for_each(|buffer| self.written(buffer));
+    }
+
+    /// The parameters of a walk's kernel; nothing where they are none of the structure.
+    fn params(&self, params: Option<WalkParams<'_>>, bits: &[u64]) -> Option<SmallVec<[Param; 4]>> {
+        let WalkParams { walk, places } = params?;
+        let all = places.iter().zip(bits).map(|(place, bits)| self.param(walk, *place, *bits));
+        let all = all.collect::<Option<SmallVec<_>>>()?;
+        (all.len() == bits.len()).then_some(all)
+    }
+
+    fn param(
+        &self,
+        walk: &FusionWalk,
+        (node, place): (Option<u32>, u32),
+        bits: u64,
+    ) -> Option<Param> {
+        let Some(node) = node else {
+            return Some(match self.root? {
+                Root::Of(number, place) => Param::Of(number, place),
+                Root::Constant => Param::Bits(bits),
+            });
+        };
+        let value = &walk.nodes.get(node as usize)?.value;
+        let is_step = is_of_chain(value);
+        let of = if is_step { value.order().0 } else { value.id() };
+        let number = self.numbers.get(&of).copied()?;
+        let owner = self.values.get(number as usize)?.as_ref()?;
+        let ValueKind::Expr { op: owned, inputs: of_owner } = &owner.0.kind else { return None };
+        let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
+        // The structure determines which elements of its operands a join chooses.
+        if is_step {
+            let is_known = matches!(owned, NodeOp::Join(_)) && !of_owner.iter().any(is_scalar);
+            return is_known.then_some(Param::Bits(bits));
+        }
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
+        match (op, inputs.get(place as usize)) {
+            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
+                (scalar.bits == bits).then_some(Param::Of(number, place))
+            }
+            // The other scalars of a walk are values which are the same everywhere.
+            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => {
+                Some(Param::Bits(bits))
+            }
+            // Which part of a join is read stands nowhere.
+            (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(bits)),
+            _ => None,
+        }
+    }
+}
+
+/// The scalar that is all of a walk for a value, where it is known which of the value's that is.
+fn root(value: &Value, number: Number) -> Option<Root> {
+    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
+    let scalars = (0..).zip(inputs).filter(|(_, input)| matches!(input, Input::Scalar(_)));
+    let scalars: SmallVec<[u32; 2]> = scalars.map(|(place, _)| place).collect();
+    let state = value.state();
+    let mut operands = state.operands.iter().flatten();
+    let is_constant = operands.any(|value| matches!(value.0.kind, ValueKind::Constant(_)));
+    match scalars[..] {
+        [] => Some(Root::Constant),
+        [place] if !is_constant => Some(Root::Of(number, place)),
+        _ => None,
+    }
+}
+
+/// How many elements of a value are not computed.
+fn missing_of(value: &Value) -> usize {
+    let gaps = value.state().computed.gaps(0..value.len());
+    gaps.iter().map(ExactSizeIterator::len).sum()
+}
