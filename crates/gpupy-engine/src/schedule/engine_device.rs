@@ -83,6 +83,12 @@ impl FlushFacts {
         std::mem::replace(&mut self.promised, std::mem::take(&mut self.recorded))
     }
 
+    /// Steps that are no commands yet compute nothing.
+    pub fn promise_recorded(&mut self) {
+        self.promised = self.recorded.clone();
+        self.complete_pieces = CompletePieces::default();
+    }
+
     /// What the steps found so far will have computed counts as there again.
     pub fn and_promised(&mut self, promised: Promised) {
         self.recorded = std::mem::replace(&mut self.promised, promised);
@@ -107,7 +113,7 @@ impl CompletePieces {
 }
 
 /// Elements that will be computed by steps that are not done yet.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Promised(FxHashMap<ValueId, Ranges>);
 
 impl Promised {

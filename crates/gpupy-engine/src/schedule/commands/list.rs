@@ -134,7 +134,9 @@ impl Commands {
             match work {
                 PendingWork::Open(opened, tile) => recorder.open(opened, tile),
                 PendingWork::Close => recorder.close(device),
-                PendingWork::OnHost(step) => recorder.on_host(step, &self.value, &self.tile),
+                PendingWork::OnHost(step) => {
+                    recorder.on_host(device, step, &self.value, &self.tile);
+                }
                 PendingWork::Kernels(kernels, dests) => {
                     record_kernels(device, recorder, *kernels, &dests);
                 }
@@ -169,7 +171,8 @@ impl Commands {
                     }
                 }
                 PendingWork::Whole(step) if step.is_on_host => {
-                    recorder.on_host(HostStep::Library(step), &self.value, &self.tile);
+                    let step = HostStep::Library(step);
+                    recorder.on_host(device, step, &self.value, &self.tile);
                 }
                 PendingWork::Whole(step) => {
                     let kernel = step.kernel(device, &self.value);
@@ -222,8 +225,15 @@ fn record_kernels(
             device.tracer.event(|| Event::Cut(subject(&node.value)));
             Some(Destination::Tile { value: node.value.clone(), tile })
         });
+        let stored = own.clone();
         let dests = own.map_or_else(|| dests.into(), |own| smallvec![own]);
         recorder.launch(device, kernel_of(device, &kernels, &piece, kernel, dests));
+        if let Some(Destination::Tile { value, tile }) = stored
+            && recorder.is_complete(&value)
+        {
+            // Its operands may be gone for steps that would compute it once more.
+            device.flush.promised.insert(value.id(), tile.range);
+        }
         for (value, tile) in kernels.launched(device, &piece) {
             recorder.free(&value, &tile);
         }

@@ -84,10 +84,27 @@ impl Compilation {
         next: Ordered,
     ) -> Result<Option<WindowEnd>> {
         let Ordered { value, tile, rank, step, gives } = next;
-        self.recorder.begin_step(&value, &tile, rank, homes.has_moved(&value));
+        if self.recorder.computes(value.id(), &tile.range) {
+            // One before it gives more than it had promised.
+            if !gives.of_values().all(|(value, range)| self.recorder.computes(value, &range)) {
+                self.schedule.find_again(devices);
+            }
+            return Ok(None);
+        }
+        if self.recorder.is_dead(&value) {
+            // What it was for came otherwise.
+            return Ok(None);
+        }
         let position = homes.order.devices[rank];
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         let later = device.flush.only_recorded();
+        if step.is_outdated(device) {
+            // A step before it stored what it would compute.
+            device.flush.and_promised(later);
+            self.schedule.find_again(devices);
+            return Ok(None);
+        }
+        self.recorder.begin_step(&value, &tile, rank, homes.has_moved(&value));
         let done = self.commands(device, step, &value, &tile);
         device.flush.and_promised(later);
         match done {

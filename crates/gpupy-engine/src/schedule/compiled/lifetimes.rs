@@ -9,9 +9,11 @@
 //! (`execute/run.rs`).
 
 use super::command::{Number, TakenBlock};
+use crate::memory::ranges::Ranges;
 use crate::thresholds::T;
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::ops::Range;
 
 /// The lifetimes of the values of a flush, by their numbers.
 #[derive(Default)]
@@ -26,8 +28,9 @@ struct Lifetime {
     reads: SmallVec<[Number; 3]>,
     /// Each once.
     readers: SmallVec<[Number; 2]>,
-    /// Elements that are still to be computed.
-    missing: usize,
+    /// How many elements it has, and those that are computed.
+    len: usize,
+    there: Ranges,
     /// Operand slots that hold it.
     slots: usize,
     /// Whether it holds its operands.
@@ -42,10 +45,17 @@ struct Lifetime {
 }
 
 impl Lifetimes {
-    /// Adds the next value: one that lacks so many elements and reads these, all of them known.
-    pub fn add(&mut self, missing: usize, reads: SmallVec<[Number; 3]>, is_held: bool) -> Number {
+    /// Adds the next value: one of so many elements, of which these are computed, and that reads these, all of them
+    /// known.
+    pub fn add(
+        &mut self,
+        len: usize,
+        there: Ranges,
+        reads: SmallVec<[Number; 3]>,
+        is_held: bool,
+    ) -> Number {
         let number = self.lives.len() as Number;
-        let holds = missing > 0;
+        let holds = !there.covers(0..len);
         for read in reads.iter().filter(|_| holds) {
             let operand = &mut self.lives[*read as usize];
             operand.slots += 1;
@@ -53,7 +63,7 @@ impl Lifetimes {
                 operand.readers.push(number);
             }
         }
-        self.lives.push(Lifetime { reads, missing, holds, is_held, ..Lifetime::default() });
+        self.lives.push(Lifetime { reads, len, there, holds, is_held, ..Lifetime::default() });
         number
     }
 
@@ -67,24 +77,26 @@ impl Lifetimes {
         self.lives[number as usize].is_dead
     }
 
+    /// Whether elements of a value are computed.
+    pub fn has(&self, number: Number, range: Range<usize>) -> bool {
+        self.lives[number as usize].there.covers(range)
+    }
+
     /// Whether all elements of a value are computed.
     pub fn is_complete(&self, number: Number) -> bool {
-        self.lives[number as usize].missing == 0
+        let life = &self.lives[number as usize];
+        life.there.covers(0..life.len)
     }
 
-    /// So many elements of a value are computed; gives the values that die of it.
-    pub fn computed(&mut self, number: Number, elements: usize) -> SmallVec<[Number; 2]> {
-        let life = &mut self.lives[number as usize];
-        life.missing = life.missing.saturating_sub(elements);
-        match life.missing {
-            0 => self.release(number),
-            _ => SmallVec::new(),
-        }
+    /// Elements of a value are computed; gives the values that die of it.
+    pub fn computed(&mut self, number: Number, range: Range<usize>) -> SmallVec<[Number; 2]> {
+        self.lives[number as usize].there.insert(range);
+        if self.is_complete(number) { self.release(number) } else { SmallVec::new() }
     }
 
-    /// So many elements of a value are let go.
-    pub fn lost(&mut self, number: Number, elements: usize) {
-        self.lives[number as usize].missing += elements;
+    /// Elements of a value are let go.
+    pub fn lost(&mut self, number: Number, range: Range<usize>) {
+        self.lives[number as usize].there.remove(range);
     }
 
     /// A value is not needed any more; gives the values that die of it, itself among them.
@@ -161,10 +173,14 @@ mod tests {
     /// A leaf, its square, the square's root, and their sum, which is wanted.
     fn lifetimes(is_held: bool) -> Lifetimes {
         let mut lives = Lifetimes::default();
-        lives.add(0, smallvec![], is_held);
-        lives.add(8, smallvec![0, 0], false);
-        lives.add(8, smallvec![1], false);
-        lives.add(8, smallvec![1, 2], true);
+        let mut add = |there: bool, reads, is_held| {
+            let there = if there { Ranges::full(8) } else { Ranges::default() };
+            lives.add(8, there, reads, is_held)
+        };
+        add(true, smallvec![], is_held);
+        add(false, smallvec![0, 0], false);
+        add(false, smallvec![1], false);
+        add(false, smallvec![1, 2], true);
         lives
     }
 
@@ -179,12 +195,13 @@ mod tests {
     #[test]
     fn a_value_dies_when_nothing_that_is_pending_reads_it() {
         let mut lives = lifetimes(false);
-        assert!(lives.computed(1, 4).is_empty());
-        assert_eq!(lives.computed(1, 4)[..], [0]);
+        assert!(lives.computed(1, 0..4).is_empty());
+        assert!(lives.computed(1, 2..4).is_empty(), "once more");
+        assert_eq!(lives.computed(1, 4..8)[..], [0]);
         assert!(lives.is_complete(1));
         assert!(lives.is_only_read_by(0, 1), "nothing reads it any more");
         // What passes dies with what it was for.
-        let mut dead = lives.computed(3, 8);
+        let mut dead = lives.computed(3, 0..8);
         dead.sort_unstable();
         assert_eq!(dead[..], [1, 2]);
     }
@@ -192,16 +209,16 @@ mod tests {
     #[test]
     fn what_is_held_outside_lives_on() {
         let mut lives = lifetimes(true);
-        assert_eq!(lives.computed(3, 8).len(), 2);
+        assert_eq!(lives.computed(3, 0..8).len(), 2);
         assert!(lives.end(0).contains(&0));
     }
 
     #[test]
     fn what_is_let_go_is_missing_again() {
         let mut lives = lifetimes(false);
-        lives.computed(1, 4);
-        lives.lost(1, 4);
-        assert!(lives.computed(1, 4).is_empty());
+        lives.computed(1, 0..4);
+        lives.lost(1, 0..4);
+        assert!(lives.computed(1, 4..8).is_empty());
         lives.fix(1);
         assert!(lives.taken_by(1, 3).is_none());
     }

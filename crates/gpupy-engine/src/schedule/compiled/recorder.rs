@@ -15,6 +15,7 @@ use super::lifetimes::Lifetimes;
 use crate::blocks::cache::BlockPart;
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
+use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{HostStep, LaunchCommand, OpenedBlock, WalkParams};
 use crate::schedule::destination::Destination;
@@ -30,6 +31,7 @@ use crate::schedule::walk::FusionWalk;
 use crate::schedule::walk::rematerialisation::Passes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The commands of a flush, as they are made.
 pub(crate) struct FlushRecorder {
@@ -84,7 +86,7 @@ impl FlushRecorder {
         let first = below.leaves.len() as Number;
         let mut lifetimes = Lifetimes::default();
         for outlives in &below.leaf_outlives {
-            lifetimes.add(0, SmallVec::new(), *outlives);
+            lifetimes.add(0, Ranges::default(), SmallVec::new(), *outlives);
         }
         let number = |source: &InputSource| match source {
             InputSource::Scalar => None,
@@ -98,7 +100,8 @@ impl FlushRecorder {
             .for_each(|number| is_held[number as usize] = true);
         for ((value, reads), is_held) in below.values.iter().zip(&below.reads).zip(is_held) {
             let reads = reads.iter().filter_map(number).collect();
-            lifetimes.add(missing_of(value), reads, is_held);
+            let there = value.state().computed.clone();
+            lifetimes.add(value.len(), there, reads, is_held);
         }
         let numbers = below.numbers.iter();
         let numbers = numbers.filter_map(|(value, source)| Some((*value, number(source)?)));
@@ -178,7 +181,8 @@ impl FlushRecorder {
                 self.lifetimes.fix(*number);
             }
         }
-        let number = self.lifetimes.add(missing_of(value), SmallVec::new(), true);
+        let there = value.state().computed.clone();
+        let number = self.lifetimes.add(value.len(), there, SmallVec::new(), true);
         self.values.push(Some(value.clone()));
         self.numbers.insert(value.id(), number);
         self.made.insert(number, here);
@@ -285,7 +289,7 @@ impl FlushRecorder {
         for value in values {
             device.flush.promised.insert(value.id(), tile.range.clone());
             let number = self.number(&value);
-            let dead = self.lifetimes.computed(number, tile.range.len());
+            let dead = self.lifetimes.computed(number, tile.range.clone());
             self.die(dead);
         }
     }
@@ -303,7 +307,19 @@ impl FlushRecorder {
         }
     }
 
-    fn is_dead(&self, value: &Value) -> bool {
+    /// Whether the commands so far compute elements of a value.
+    pub fn computes(&self, value: ValueId, range: &Range<usize>) -> bool {
+        let number = self.numbers.get(&value);
+        number.is_some_and(|number| self.lifetimes.has(*number, range.clone()))
+    }
+
+    /// Whether the commands so far compute all of a value.
+    pub fn is_complete(&self, value: &Value) -> bool {
+        self.numbers.get(&value.id()).is_some_and(|number| self.lifetimes.is_complete(*number))
+    }
+
+    /// Whether nothing needs a value of the flush any more.
+    pub fn is_dead(&self, value: &Value) -> bool {
         self.numbers.get(&value.id()).is_some_and(|number| self.lifetimes.is_dead(*number))
     }
 
@@ -314,7 +330,7 @@ impl FlushRecorder {
         }
         let number = self.number(value);
         if !self.lifetimes.is_complete(number) {
-            self.lifetimes.lost(number, tile.range.len());
+            self.lifetimes.lost(number, tile.range.clone());
             let buffer = self.tile(value, tile);
             self.push(Command::Free(buffer));
         } else if self.made.remove(&number).is_some() {
@@ -325,24 +341,34 @@ impl FlushRecorder {
     }
 
     /// The step's value, or its tile, is computed in host memory.
-    pub fn on_host(&mut self, step: HostStep, value: &Value, tile: &Tile) {
+    pub fn on_host(
+        &mut self,
+        device: &mut OpenDevice,
+        step: HostStep,
+        value: &Value,
+        tile: &Tile,
+    ) {
         // The elements decide what is done.
         self.is_kept = false;
         let number = self.number(value);
-        let (command, elements) = match step {
+        let one = |range| -> SmallVec<[Range<usize>; 1]> { SmallVec::from_iter([range]) };
+        let (command, done) = match step {
             HostStep::Assign(missing) => {
-                let elements = missing.iter().map(ExactSizeIterator::len).sum();
-                (HostCommand::Assign(missing), elements)
+                let done = missing.iter().cloned().collect();
+                (HostCommand::Assign(missing), done)
             }
             HostStep::Library(step) => {
-                let elements = gpupy_core::shape::size_of(&step.extents);
-                (HostCommand::Library(self.library(&step)), elements)
+                (HostCommand::Library(self.library(&step)), one(step.range(value.shape())))
             }
-            HostStep::Scatter => (HostCommand::Scatter, value.len()),
-            HostStep::WhereTrue => (HostCommand::WhereTrue, value.len()),
-            HostStep::Gather(at) => (HostCommand::Gather(at), tile.range.len()),
+            HostStep::Scatter => (HostCommand::Scatter, one(0..value.len())),
+            HostStep::WhereTrue => (HostCommand::WhereTrue, one(0..value.len())),
+            HostStep::Gather(at) => (HostCommand::Gather(at), one(tile.range.clone())),
         };
-        let dead = self.lifetimes.computed(number, elements);
+        let mut dead: SmallVec<[Number; 2]> = SmallVec::new();
+        for range in done {
+            device.flush.promised.insert(value.id(), range.clone());
+            dead.extend(self.lifetimes.computed(number, range));
+        }
         // Others find their operands in the value, and may write in the memory of one that nothing else holds.
         match command {
             HostCommand::Library(_) => {
@@ -421,8 +447,8 @@ impl FlushRecorder {
     /// A tile is computed by the last command.
     fn written(&mut self, buffer: BufferId) {
         let Buffer { value, tile, .. } = &self.flush.buffers[buffer as usize];
-        let elements = tile.as_ref().map_or(0, |tile| tile.range.len());
-        let dead = self.lifetimes.computed(*value, elements);
+        let Some(tile) = tile else { return };
+        let dead = self.lifetimes.computed(*value, tile.range.clone());
         self.die(dead);
     }
 
@@ -526,10 +552,4 @@ fn root(value: &Value, number: Number) -> Option<Root> {
         [place] if !is_constant => Some(Root::Of(number, place)),
         _ => None,
     }
-}
-
-/// How many elements of a value are not computed.
-fn missing_of(value: &Value) -> usize {
-    let gaps = value.state().computed.gaps(0..value.len());
-    gaps.iter().map(ExactSizeIterator::len).sum()
 }

@@ -15,7 +15,7 @@ use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::REDUCE_CHUNK;
-use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use std::ops::Range;
 
 /// The step that computes a tile of a library operation's value.
@@ -51,6 +51,15 @@ impl LibraryStep {
         let fits = |read: &LibraryOperand| size_of(&read.still()) <= longest;
         let is_on_host = !apart || !reads.iter().all(fits);
         Ok((LibraryStep { whole, origin, extents, reads, is_on_host }, needs))
+    }
+}
+
+impl LibraryStep {
+    /// The positions of the box, which are whole rows, in a value of this shape.
+    pub fn range(&self, shape: &[usize]) -> Range<usize> {
+        let steps = contiguous_strides(shape);
+        let first: usize = steps.iter().zip(&self.origin).map(|(s, o)| *s as usize * o).sum();
+        first..first + size_of(&self.extents)
     }
 }
 

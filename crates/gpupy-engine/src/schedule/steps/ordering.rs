@@ -83,6 +83,7 @@ pub(crate) struct Failed {
 
 /// The steps that compute the wanted values.
 pub(crate) struct Schedule {
+    root: (Value, Range<usize>),
     /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
     wanted: Vec<WantedTile>,
     /// How many steps needed some.
@@ -100,9 +101,19 @@ impl Schedule {
     /// strip, or not.
     pub fn of(value: &Value, range: Range<usize>, in_strips: bool) -> Schedule {
         let (wanted, steps) = Default::default();
-        let mut schedule = Schedule { wanted, readers: 0, steps, nodes: 0, in_strips };
-        schedule.want(vec![(value.clone(), range)], 0);
+        let root = (value.clone(), range);
+        let mut schedule = Schedule { root, wanted, readers: 0, steps, nodes: 0, in_strips };
+        schedule.want(vec![schedule.root.clone()], 0);
         schedule
+    }
+
+    /// Forgets the steps that are no commands yet: they are found once more, beside what the commands compute.
+    pub fn find_again(&mut self, devices: &mut [Option<OpenDevice>]) {
+        self.wanted.clear();
+        self.steps.clear();
+        self.nodes = 0;
+        devices.iter_mut().flatten().for_each(|device| device.flush.promise_recorded());
+        self.want(vec![self.root.clone()], 0);
     }
 
     /// The next action.
