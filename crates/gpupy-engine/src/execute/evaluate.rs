@@ -160,6 +160,7 @@ impl Engine {
             compiled: 0,
             untaken: 0,
             in_vain: 0,
+            is_all: false,
         });
         let below = PendingGraph::of(demand);
         if let Some(first) = order.devices.first()
@@ -192,6 +193,7 @@ impl Engine {
         let (needs, rank) = std::mem::take(&mut progress.first);
         schedule.want(needs, rank);
         progress.compilation = Some(Box::new(Compilation { schedule, recorder }));
+        progress.is_all = false;
         progress.compiled += 1;
     }
 
@@ -237,7 +239,7 @@ impl Engine {
                     return Ok(());
                 }
                 if !demand.is_met() {
-                    progress.in_vain += 1;
+                    progress.in_vain += usize::from(progress.is_all);
                     return Ok(());
                 }
                 let kept = structure;
@@ -310,6 +312,7 @@ impl Engine {
             }
             WindowEnd::All => {
                 progress.compilation = None;
+                progress.is_all = true;
                 progress.whole = is_kept.then_some(flush);
                 if !is_kept || progress.compiled > 1 {
                     progress.structure = None;

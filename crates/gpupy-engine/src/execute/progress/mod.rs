@@ -41,6 +41,8 @@ pub(crate) struct Progress {
     pub compiled: usize,
     /// How often something else held an operand that was to be written.
     pub untaken: usize,
+    /// Whether the last commands are all that is left.
+    pub is_all: bool,
     /// How often all was done, and something that is wanted was not there.
     pub in_vain: usize,
 }

@@ -98,8 +98,8 @@ impl Compilation {
         let position = homes.order.devices[rank];
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         let later = device.flush.only_recorded();
-        if step.is_outdated(device) {
-            // A step before it stored what it would compute.
+        if step.is_outdated(device) || step.reads_any(|value| self.recorder.is_dead(value)) {
+            // A step before it stored what it would compute, and let go of what it would compute that from.
             device.flush.and_promised(later);
             self.schedule.find_again(devices);
             return Ok(None);
@@ -108,6 +108,12 @@ impl Compilation {
         let done = self.commands(device, step, &value, &tile);
         device.flush.and_promised(later);
         match done {
+            // It was found before something that it computes was stored elsewhere: it is found once more, behind what
+            // is compiled.
+            Ok(Ok(())) if self.recorder.named_dead => {
+                self.recorder.give_up_step();
+                Ok(Some(WindowEnd::Anew { value, tile, rank, needs: Needs::new() }))
+            }
             Ok(Ok(())) => {
                 self.recorder.end_step();
                 for (value, range) in gives.of_values() {

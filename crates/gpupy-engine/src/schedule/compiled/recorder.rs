@@ -49,6 +49,8 @@ pub(crate) struct FlushRecorder {
     passes: Vec<(Number, PartialRead)>,
     /// How many walks were cut as one before them.
     pub replayed: u64,
+    /// Whether a command of the step names a value that is dead.
+    pub named_dead: bool,
     /// The values that are to be filled, and their tile, innermost last.
     open: SmallVec<[(SmallVec<[Value; 1]>, Tile); 1]>,
     /// Values that are none of the flush, each with the command that names it last.
@@ -121,6 +123,7 @@ impl FlushRecorder {
             walks: 0,
             passes: Vec::new(),
             replayed: 0,
+            named_dead: false,
             open: SmallVec::new(),
             made: FxHashMap::default(),
             may_take,
@@ -169,7 +172,7 @@ impl FlushRecorder {
     fn number(&mut self, value: &Value) -> Number {
         let here = self.len();
         if let Some(number) = self.numbers.get(&value.id()).copied() {
-            debug_assert!(!self.lifetimes.is_dead(number), "a command names what is gone");
+            self.named_dead |= self.lifetimes.is_dead(number);
             if let Some(last) = self.made.get_mut(&number) {
                 *last = here;
             }
@@ -242,6 +245,7 @@ impl FlushRecorder {
     /// The step for a tile of a value begins.
     pub fn begin_step(&mut self, value: &Value, tile: &Tile, rank: usize, has_moved: bool) {
         self.begun = self.len();
+        self.named_dead = false;
         let number = self.number(value);
         self.root = root(value, number);
         let begin = StepBegin { value: number, tile: tile.clone(), rank, has_moved };

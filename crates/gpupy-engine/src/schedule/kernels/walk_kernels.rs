@@ -314,10 +314,15 @@ impl WalkKernels {
         })
     }
 
+    /// The values that those read which are still to be launched.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
+        operands.map(|(operand, _)| operand)
+    }
+
     /// Whether one of those that are still to be launched reads a value.
     pub fn reads(&self, value: ValueId) -> bool {
-        let mut operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
-        operands.any(|(operand, _)| operand.id() == value)
+        self.operands().any(|operand| operand.id() == value)
     }
 
     /// The one kernel of the walk, where it is one.

@@ -103,6 +103,11 @@ impl TileStep {
         self.kernels().any(|kernels| kernels.are_outdated(device))
     }
 
+    /// Whether one of its known kernels reads a value of which this is so.
+    pub fn reads_any(&self, is_so: impl Fn(&Value) -> bool) -> bool {
+        self.kernels().flat_map(WalkKernels::operands).any(is_so)
+    }
+
     /// Whether it may read a value; false only where all that it reads is known.
     pub fn may_read(&self, value: ValueId) -> bool {
         match self {
