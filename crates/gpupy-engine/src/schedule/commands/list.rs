@@ -256,5 +256,6 @@ pub(crate) fn kernel_of<'k>(
         false => Vec::new(),
     };
     let (params, recut) = (Some(WalkParams { walk, places }), Some(kernels.recut(piece)));
-    LaunchCommand { computes, params, recut, ..LaunchCommand::of(kernel, dests) }
+    let rest = Some(kernels);
+    LaunchCommand { computes, params, recut, rest, ..LaunchCommand::of(kernel, dests) }
 }

@@ -17,6 +17,7 @@ pub(crate) use list::{Commands, kernel_of};
 use crate::graph::value::{Value, ValueId};
 use crate::schedule::compiled::command::{Recut, TakenBlock};
 use crate::schedule::destination::Destination;
+use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::steps::LibraryStep;
 use crate::schedule::walk::FusionWalk;
@@ -43,6 +44,8 @@ pub(crate) struct LaunchCommand<'w> {
     pub params: Option<WalkParams<'w>>,
     /// What may help where the device does not do it.
     pub recut: Option<Recut>,
+    /// The kernels of the walk that follow it.
+    pub rest: Option<&'w WalkKernels>,
     /// The operation in host memory, which may have room there.
     pub on_host: Option<LibraryStep>,
 }
@@ -50,8 +53,8 @@ pub(crate) struct LaunchCommand<'w> {
 impl LaunchCommand<'_> {
     /// The launch of a kernel that is of no walk.
     pub fn of(kernel: Kernel, dests: SmallVec<[Destination; 1]>) -> LaunchCommand<'static> {
-        let (params, recut, on_host) = (None, None, None);
-        LaunchCommand { kernel, dests, computes: Vec::new(), params, recut, on_host }
+        let (params, recut, rest, on_host) = (None, None, None, None);
+        LaunchCommand { kernel, dests, computes: Vec::new(), params, recut, rest, on_host }
     }
 }
 

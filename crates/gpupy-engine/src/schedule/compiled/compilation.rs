@@ -110,7 +110,7 @@ impl Compilation {
         match done {
             // It was found before something that it computes was stored elsewhere: it is found once more, behind what
             // is compiled.
-            Ok(Ok(())) if self.recorder.named_dead => {
+            Ok(Ok(())) if self.recorder.named_gone => {
                 self.recorder.give_up_step();
                 Ok(Some(WindowEnd::Anew { value, tile, rank, needs: Needs::new() }))
             }

@@ -24,12 +24,11 @@ use crate::schedule::kernels::in_place;
 use crate::schedule::lowering::operation_lowering::is_of_chain;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
-use crate::schedule::program::kernel::Kernel;
 use crate::schedule::steps::LibraryStep;
 use crate::schedule::steps::strip_mining::Strips;
 use crate::schedule::walk::FusionWalk;
 use crate::schedule::walk::rematerialisation::Passes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -49,8 +48,14 @@ pub(crate) struct FlushRecorder {
     passes: Vec<(Number, PartialRead)>,
     /// How many walks were cut as one before them.
     pub replayed: u64,
-    /// Whether a command of the step names a value that is dead.
-    pub named_dead: bool,
+    /// The values that die in this window with their blocks, each with the place among the dead where it stands.
+    deaths: FxHashMap<Number, usize>,
+    /// The values whose blocks, or one of them, have become those of others.
+    taken: FxHashSet<Number>,
+    /// Those among them that the next command names.
+    named_late: SmallVec<[Number; 2]>,
+    /// Whether a command of the step names a value that is gone.
+    pub named_gone: bool,
     /// The values that are to be filled, and their tile, innermost last.
     open: SmallVec<[(SmallVec<[Value; 1]>, Tile); 1]>,
     /// Values that are none of the flush, each with the command that names it last.
@@ -123,7 +128,10 @@ impl FlushRecorder {
             walks: 0,
             passes: Vec::new(),
             replayed: 0,
-            named_dead: false,
+            deaths: FxHashMap::default(),
+            taken: FxHashSet::default(),
+            named_late: SmallVec::new(),
+            named_gone: false,
             open: SmallVec::new(),
             made: FxHashMap::default(),
             may_take,
@@ -152,6 +160,7 @@ impl FlushRecorder {
             }
         }
         self.buffers.clear();
+        self.deaths.clear();
         let next = CompiledFlush { dead: vec![SmallVec::new()], ..CompiledFlush::default() };
         std::mem::replace(&mut self.flush, next)
     }
@@ -159,12 +168,31 @@ impl FlushRecorder {
     fn push(&mut self, command: Command) {
         self.flush.commands.push(command);
         self.flush.dead.push(SmallVec::new());
+        let late = std::mem::take(&mut self.named_late);
+        self.die(late);
     }
 
     /// Values die of the last command.
     fn die(&mut self, dead: SmallVec<[Number; 2]>) {
+        let here = self.len();
+        let with_blocks = dead.iter().filter(|number| !self.taken.contains(number));
+        self.deaths.extend(with_blocks.map(|number| (*number, here)));
         if let Some(last) = self.flush.dead.last_mut() {
             last.extend(dead);
+        }
+    }
+
+    /// The next command names a value that nothing else needs: it dies of that one.
+    fn name_late(&mut self, number: Number) {
+        if self.named_late.contains(&number) {
+            return;
+        }
+        match self.deaths.remove(&number) {
+            Some(place) => {
+                self.flush.dead[place].retain(|dead| *dead != number);
+                self.named_late.push(number);
+            }
+            None => self.named_gone = true,
         }
     }
 
@@ -172,7 +200,9 @@ impl FlushRecorder {
     fn number(&mut self, value: &Value) -> Number {
         let here = self.len();
         if let Some(number) = self.numbers.get(&value.id()).copied() {
-            self.named_dead |= self.lifetimes.is_dead(number);
+            if self.lifetimes.is_dead(number) {
+                self.name_late(number);
+            }
             if let Some(last) = self.made.get_mut(&number) {
                 *last = here;
             }
@@ -245,7 +275,7 @@ impl FlushRecorder {
     /// The step for a tile of a value begins.
     pub fn begin_step(&mut self, value: &Value, tile: &Tile, rank: usize, has_moved: bool) {
         self.begun = self.len();
-        self.named_dead = false;
+        self.named_gone = false;
         let number = self.number(value);
         self.root = root(value, number);
         let begin = StepBegin { value: number, tile: tile.clone(), rank, has_moved };
@@ -280,6 +310,7 @@ impl FlushRecorder {
             }
             OpenedBlock::Old { value, old, taken } => {
                 let (buffer, old) = (self.tile(&value, &tile), self.tile(&old, &tile));
+                self.taken.insert(self.flush.buffers[old as usize].value);
                 self.open.push((SmallVec::from_iter([value]), tile));
                 self.push(Command::OpenOld { buffer, old, taken });
             }
@@ -400,8 +431,12 @@ impl FlushRecorder {
 
     /// A kernel is launched.
     pub fn launch(&mut self, device: &OpenDevice, launch: LaunchCommand<'_>) {
-        let taken = self.operand_to_take(device, &launch.kernel, &launch.dests);
+        let taken = self.operand_to_take(device, &launch);
         let command = self.kernel(launch, taken);
+        if let Some((operand, _)) = command.taken {
+            let taken = command.operands[operand];
+            self.taken.insert(self.flush.buffers[taken as usize].value);
+        }
         let written: SmallVec<[BufferId; 2]> = match &command.goes {
             LaunchTarget::Tiles(tiles) => SmallVec::from_slice(tiles),
             LaunchTarget::Open(_) => SmallVec::new(),
@@ -415,7 +450,7 @@ impl FlushRecorder {
         launch: LaunchCommand<'_>,
         taken: Option<(usize, TakenBlock)>,
     ) -> KernelCommand {
-        let LaunchCommand { kernel, dests, computes, params, recut, on_host } = launch;
+        let LaunchCommand { kernel, dests, computes, params, recut, on_host, .. } = launch;
         let operands = kernel.operands.iter();
         let operands = operands.map(|(value, part)| self.buffer(value, part.clone(), None));
         let operands = operands.collect();
@@ -460,14 +495,14 @@ impl FlushRecorder {
     fn operand_to_take(
         &self,
         device: &OpenDevice,
-        kernel: &Kernel,
-        dests: &[Destination],
+        LaunchCommand { kernel, dests, rest, .. }: &LaunchCommand<'_>,
     ) -> Option<(usize, TakenBlock)> {
-        let [Destination::Tile { value, tile }] = dests else { return None };
+        let [Destination::Tile { value, tile }] = &dests[..] else { return None };
         let mut operands = in_place::fitting(&device.caps, kernel, value, tile);
         operands.find_map(|operand| {
             let (candidate, _) = &kernel.operands[operand];
-            let may_take = self.may_take(device, candidate, tile);
+            let is_last = rest.is_none_or(|rest| !rest.reads(candidate.id()));
+            let may_take = is_last && self.may_take(device, candidate, tile);
             Some((operand, self.taken_by(candidate, value).filter(|_| may_take)?))
         })
     }
