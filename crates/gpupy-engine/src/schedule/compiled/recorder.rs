@@ -554,13 +554,13 @@ impl FlushRecorder {
         let is_step = is_of_chain(value);
         let of = if is_step { value.order().0 } else { value.id() };
         let number = self.numbers.get(&of).copied()?;
-        let owner = self.values.get(number as usize)?.as_ref()?;
-        let ValueKind::Expr { op: owned, inputs: of_owner } = &owner.0.kind else { return None };
         let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
         // The structure determines which elements of its operands a join chooses.
-        if is_step {
-            let is_known = matches!(owned, NodeOp::Join(_)) && !of_owner.iter().any(is_scalar);
-            return is_known.then_some(Param::Bits(bits));
+        if is_step
+            && let Some(Some(owner)) = self.values.get(number as usize)
+            && let ValueKind::Expr { op: NodeOp::Join(_), inputs } = &owner.0.kind
+        {
+            return (!inputs.iter().any(is_scalar)).then_some(Param::Bits(bits));
         }
         let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
         match (op, inputs.get(place as usize)) {
