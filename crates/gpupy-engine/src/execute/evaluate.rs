@@ -82,12 +82,10 @@ impl Engine {
     /// # Errors
     /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let known = self.progress.take();
-        let is_known =
-            |progress: &Box<Progress>| progress.homes.order.devices.first() == order.devices.first();
-        let mut progress = match known.filter(is_known) {
-            Some(progress) => progress,
-            None => self.begun(demand, order, false),
+        let first = order.devices.first();
+        let mut progress = match self.progress.take() {
+            Some(progress) if progress.homes.order.devices.first() == first => progress,
+            _ => self.begun(demand, order, false),
         };
         let done = self.go_on(&mut progress, demand);
         match &done {
@@ -192,7 +190,7 @@ impl Engine {
         let mut schedule = Schedule::of(demand.value, demand.range.clone(), progress.in_strips);
         let (needs, rank) = std::mem::take(&mut progress.first);
         schedule.want(needs, rank);
-        progress.compilation = Some(Box::new(Compilation { schedule, recorder }));
+        progress.compilation = Some(Box::new(Compilation::of(schedule, recorder)));
         progress.is_all = false;
         progress.compiled += 1;
     }

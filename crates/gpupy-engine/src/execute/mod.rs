@@ -1,11 +1,10 @@
 //! Execution: values are computed, tile by tile.
 //!
-//! The [`Engine`](evaluate::Engine) has the open devices and evaluates; tiles that another tile needs first go on a
-//! stack; those that came otherwise than expected are tried again. `perform.rs` does the commands of the step that
-//! computes a tile, `replay.rs` those of an earlier flush of equal structure, `strip_launches.rs` several steps for the
-//! same rows. `launch.rs` calls the driver, `transfer.rs` moves blocks, `filling.rs` has blocks that are filled by
-//! several launches. `host_ops/` computes in host memory. `progress/` has where an evaluation stands and when it
-//! pauses, `pauses.rs` how it goes on; [`EngineState`](engine_state::EngineState) is shared by all threads.
+//! The [`Engine`](evaluate::Engine) has the open devices and evaluates: what is asked for is compiled, and `run.rs` does
+//! the commands, those of `strip_launches.rs` for several results of the same rows. `launch.rs` calls the driver,
+//! `transfer.rs` moves blocks, `filling.rs` has blocks that are filled by several launches. `host_ops/` computes in
+//! host memory. `progress/` has where an evaluation stands and when it pauses;
+//! [`EngineState`](engine_state::EngineState) is shared by all threads.
 //!
 //! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: requests for values
 //! (`context/`).

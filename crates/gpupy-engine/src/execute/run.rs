@@ -35,7 +35,12 @@ pub(super) enum RunEnd {
     /// Something else holds what a command was to write, or a value is gone: what is left is compiled anew.
     Otherwise,
     /// At a command of the step for this tile of a value.
-    Failed { error: Error, value: Value, tile: Tile, rank: usize },
+    Failed {
+        error: Error,
+        value: Value,
+        tile: Tile,
+        rank: usize,
+    },
 }
 
 /// What kept a command from being done.
@@ -218,9 +223,8 @@ impl Engine {
     pub(super) fn run(&mut self, running: &mut Running, order: &DeviceOrder) -> Result<RunEnd> {
         let mut opened = Opened::default();
         while running.next < running.flush.commands.len() {
-            let is_part = |command: &Command| {
-                matches!(command, Command::Free(_) | Command::Done { .. })
-            };
+            let is_part =
+                |command: &Command| matches!(command, Command::Free(_) | Command::Done { .. });
             if opened.is_empty() && !is_part(&running.flush.commands[running.next]) {
                 self.slice.check()?;
             }
@@ -287,7 +291,8 @@ impl Engine {
         match &flush.commands[running.next] {
             Command::Step(_) => {}
             Command::Kernel(command) => self.act_kernel(command, running, opened, device)?,
-            Command::Repeat(commands, strips) => {
+            Command::Repeat(repeat) => {
+                let (commands, strips) = &**repeat;
                 let kernels = running.strips(commands)?;
                 self.launch_strips(device, &kernels, strips)?;
             }
@@ -321,7 +326,7 @@ impl Engine {
             Command::Done { walks, passes } => {
                 let has_moved = running.begin().is_some_and(|begin| begin.has_moved);
                 self.stats.driver_fallbacks += u64::from(has_moved);
-                    let counts = &mut self.counts[device];
+                let counts = &mut self.counts[device];
                 counts.blocks_evaluated += 1;
                 counts.plans_replayed += if running.is_replay { u64::from(*walks) } else { 0 };
                 for (number, read) in passes {
@@ -402,14 +407,15 @@ impl Engine {
             return Err(Stop::Otherwise);
         };
         let value = running.value(*value)?;
-        Ok(match command {
+        match command {
             HostCommand::Assign(missing) => self.assign_on_host(value, missing, tile)?,
             HostCommand::Library(library) => {
-                self.whole_on_host(value, &running.library(library)?)?
+                self.whole_on_host(value, &running.library(library)?)?;
             }
             HostCommand::Scatter => self.scatter(value, device)?,
             HostCommand::WhereTrue => self.where_true(value)?,
             HostCommand::Gather(at) => self.gather_on_host(value, at, tile)?,
-        })
+        }
+        Ok(())
     }
 }

@@ -11,8 +11,8 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::steps::strip_mining::Strips;
-use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::Result;
+use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
 use smallvec::SmallVec;
 use std::time::Duration;
 

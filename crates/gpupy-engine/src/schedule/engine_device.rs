@@ -5,9 +5,9 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/driver_selection.rs`).
 
+use super::compiled::command::CompiledFlush;
 use super::program::eager_programs::EagerPrograms;
 use super::program::plan_cache::PlanCache;
-use super::compiled::command::CompiledFlush;
 use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;

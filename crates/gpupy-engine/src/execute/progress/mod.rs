@@ -69,11 +69,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// The beginning of a run on these values.
-    pub fn of(
-        flush: Arc<CompiledFlush>,
-        values: Vec<Option<Value>>,
-        is_replay: bool,
-    ) -> Running {
+    pub fn of(flush: Arc<CompiledFlush>, values: Vec<Option<Value>>, is_replay: bool) -> Running {
         Running { flush, values, next: 0, step: 0, is_replay }
     }
 }

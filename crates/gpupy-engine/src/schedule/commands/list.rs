@@ -179,7 +179,8 @@ impl Commands {
                     device.driver.check_ir(&kernel.program)?;
                     let (value, tile) = (self.value.clone(), self.tile.clone());
                     let dests = smallvec![Destination::Tile { value, tile }];
-                    let launch = LaunchCommand { on_host: Some(step), ..LaunchCommand::of(kernel, dests) };
+                    let launch =
+                        LaunchCommand { on_host: Some(step), ..LaunchCommand::of(kernel, dests) };
                     recorder.launch(device, launch);
                 }
             }

@@ -15,8 +15,8 @@ use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::program::structure_cache::Weighed;
 use crate::schedule::steps::strip_mining::Strips;
 use gpupy_core::driver::Access;
-use gpupy_core::{Error, ErrorKind};
 use gpupy_core::shape::Shape;
+use gpupy_core::{Error, ErrorKind};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// A kernel is launched.
     Kernel(Box<KernelCommand>),
     /// Kernels are launched strip by strip, each into new tiles.
-    Repeat(Vec<KernelCommand>, Strips),
+    Repeat(Box<(Vec<KernelCommand>, Strips)>),
     /// Blocks are allocated for these, to be filled by later commands.
     Open(SmallVec<[BufferId; 1]>),
     /// The block of an old value's tile becomes a tile of a value that is the old one with other elements, which later
@@ -70,7 +70,7 @@ pub(crate) enum Command {
     /// A tile is let go that nothing else needs, of a value of which more is to come.
     Free(BufferId),
     /// The step's value, or its tile, is computed in host memory.
-    OnHost(HostCommand),
+    OnHost(Box<HostCommand>),
     /// The step is done; walks of it computed these values in passing.
     Done { walks: u32, passes: Vec<(Number, PartialRead)> },
 }
@@ -78,7 +78,10 @@ pub(crate) enum Command {
 impl Command {
     /// Whether something is computed when it is done.
     pub fn is_work(&self) -> bool {
-        matches!(self, Command::Kernel(_) | Command::Repeat(..) | Command::Close | Command::OnHost(_))
+        matches!(
+            self,
+            Command::Kernel(_) | Command::Repeat(..) | Command::Close | Command::OnHost(_)
+        )
     }
 }
 
@@ -169,7 +172,7 @@ pub(crate) struct TakenBlock {
 pub(crate) enum HostCommand {
     /// An assignment, where these positions are missing.
     Assign(Vec<Range<usize>>),
-    Library(LibraryCommand),
+    Library(Box<LibraryCommand>),
     /// All of a scatter.
     Scatter,
     /// All positions of a mask.
@@ -198,7 +201,7 @@ impl Weighed for CompiledFlush {
         };
         let of_command = |command: &Command| match command {
             Command::Kernel(kernel) => of_kernel(kernel),
-            Command::Repeat(kernels, _) => kernels.iter().map(of_kernel).sum(),
+            Command::Repeat(repeat) => repeat.0.iter().map(of_kernel).sum(),
             Command::Done { passes, .. } => 4 + 8 * passes.len(),
             _ => 32,
         };

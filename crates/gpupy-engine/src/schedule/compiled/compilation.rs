@@ -6,6 +6,8 @@
 //! Not here: which steps there are (`steps/ordering.rs`), their commands (`commands/`), running them (`execute/`).
 
 use super::recorder::FlushRecorder;
+use crate::graph::value::Value;
+use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Commands, kernel_of};
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
@@ -18,8 +20,6 @@ use crate::schedule::steps::strip_mining::Strips;
 use crate::schedule::walk::Needs;
 use crate::schedule::walk::rematerialisation::{Passes, Rematerialisation};
 use crate::thresholds::T;
-use crate::graph::value::Value;
-use crate::memory::tiling::Tile;
 use gpupy_core::Result;
 use smallvec::{SmallVec, smallvec};
 
@@ -27,6 +27,9 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) struct Compilation {
     pub schedule: Schedule,
     pub recorder: FlushRecorder,
+    /// How many steps are recorded, and how many were when steps were last found again.
+    recorded: usize,
+    found_again: usize,
 }
 
 /// How a window ended.
@@ -44,6 +47,16 @@ pub(crate) enum WindowEnd {
 }
 
 impl Compilation {
+    /// Nothing of what is scheduled is recorded yet.
+    pub fn of(schedule: Schedule, recorder: FlushRecorder) -> Compilation {
+        Compilation { schedule, recorder, recorded: 0, found_again: 0 }
+    }
+
+    /// Whether finding the steps again may help: some were recorded since.
+    fn may_find_again(&mut self) -> bool {
+        std::mem::replace(&mut self.found_again, self.recorded) != self.recorded
+    }
+
     /// Compiles the next window.
     ///
     /// # Errors
@@ -98,12 +111,16 @@ impl Compilation {
         let position = homes.order.devices[rank];
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         let later = device.flush.only_recorded();
-        if step.is_outdated(device) || step.reads_any(|value| self.recorder.is_dead(value)) {
-            // A step before it stored what it would compute, and let go of what it would compute that from.
+        // A step before it may have stored what it would compute, or let go of what it would compute that from.
+        let is_old =
+            step.is_outdated(device) || step.reads_any(|value| self.recorder.is_gone(value));
+        if is_old && self.may_find_again() {
+            let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
             device.flush.and_promised(later);
             self.schedule.find_again(devices);
             return Ok(None);
         }
+        let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         self.recorder.begin_step(&value, &tile, rank, homes.has_moved(&value));
         let done = self.commands(device, step, &value, &tile);
         device.flush.and_promised(later);
@@ -116,6 +133,7 @@ impl Compilation {
             }
             Ok(Ok(())) => {
                 self.recorder.end_step();
+                self.recorded += 1;
                 for (value, range) in gives.of_values() {
                     for device in devices.iter_mut().flatten() {
                         device.flush.recorded.insert(value, range.clone());
@@ -156,7 +174,8 @@ impl Compilation {
         strips: &Strips,
     ) -> bool {
         let Some(first) = steps.first() else { return false };
-        let (position, has_moved) = (homes.order.devices[first.rank], homes.has_moved(&first.value));
+        let (position, has_moved) =
+            (homes.order.devices[first.rank], homes.has_moved(&first.value));
         let Some(Some(device)) = devices.get_mut(position) else { return false };
         let (value, tile, rank) = (first.value.clone(), first.tile.clone(), first.rank);
         let mut planned: Vec<(Value, Box<WalkKernels>, SmallVec<[Destination; 1]>)> = Vec::new();
@@ -188,6 +207,7 @@ impl Compilation {
             self.recorder.walked(passes, kernels.is_replay);
             self.recorder.end_step();
         }
+        self.recorded += 1;
         for (value, range) in promised.iter().flat_map(|gives| gives.of_values()) {
             for device in devices.iter_mut().flatten() {
                 device.flush.recorded.insert(value, range.clone());

@@ -5,7 +5,7 @@
 //! scalars they are is not part of it. Invariants: a flush has none if any of it is computed already, or if it could
 //! compute a value that it was not asked for; a constant value stands in it with its bits.
 //!
-//! Not here: the recipe kept by it (`recipe.rs`).
+//! Not here: what is kept by it (`command.rs`).
 
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};

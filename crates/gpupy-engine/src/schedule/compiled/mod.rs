@@ -14,4 +14,6 @@ pub(crate) mod command;
 pub(crate) mod compilation;
 pub(crate) mod flush_key;
 pub(crate) mod lifetimes;
+mod parameters;
 pub(crate) mod recorder;
+mod taking;

@@ -12,21 +12,19 @@ use super::command::{
     LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock,
 };
 use super::lifetimes::Lifetimes;
+use super::parameters::{Root, root};
 use crate::blocks::cache::BlockPart;
 use crate::graph::passed::PartialRead;
-use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
+use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
-use crate::schedule::commands::{HostStep, LaunchCommand, OpenedBlock, WalkParams};
+use crate::schedule::commands::{HostStep, LaunchCommand, OpenedBlock};
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::in_place;
-use crate::schedule::lowering::operation_lowering::is_of_chain;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::steps::LibraryStep;
 use crate::schedule::steps::strip_mining::Strips;
-use crate::schedule::walk::FusionWalk;
 use crate::schedule::walk::rematerialisation::Passes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -34,16 +32,16 @@ use std::ops::Range;
 
 /// The commands of a flush, as they are made.
 pub(crate) struct FlushRecorder {
-    numbers: FxHashMap<ValueId, Number>,
+    pub(super) numbers: FxHashMap<ValueId, Number>,
     /// The values by their numbers, as long as something needs them.
     pub values: Vec<Option<Value>>,
-    lifetimes: Lifetimes,
-    flush: CompiledFlush,
-    buffers: FxHashMap<(Number, BlockPart), BufferId>,
+    pub(super) lifetimes: Lifetimes,
+    pub(super) flush: CompiledFlush,
+    pub(super) buffers: FxHashMap<(Number, BlockPart), BufferId>,
     /// Where the step begins that is being recorded.
     begun: usize,
     /// The scalars that are roots of its walks.
-    root: Option<Root>,
+    pub(super) root: Option<Root>,
     walks: u32,
     passes: Vec<(Number, PartialRead)>,
     /// How many walks were cut as one before them.
@@ -61,20 +59,11 @@ pub(crate) struct FlushRecorder {
     /// Values that are none of the flush, each with the command that names it last.
     made: FxHashMap<Number, usize>,
     /// Whether operands may be written in place.
-    may_take: bool,
+    pub(super) may_take: bool,
     /// Whether a later flush of the same structure may do the same.
     is_kept: bool,
     /// Whether it is for these scalars alone.
     is_exact: bool,
-}
-
-/// A scalar that is all of a walk.
-#[derive(Clone, Copy)]
-enum Root {
-    /// That of a value in this place.
-    Of(Number, u32),
-    /// That of values which are the same everywhere.
-    Constant,
 }
 
 /// The values of a flush by their numbers.
@@ -239,39 +228,6 @@ impl FlushRecorder {
         self.buffer(value, BlockPart::Tile(tile.number), Some(tile))
     }
 
-    /// Whether nothing but a pending value holds another one, which it changes.
-    pub fn is_only_read_by(&self, old: &Value, value: &Value) -> bool {
-        match (self.numbers.get(&old.id()), self.numbers.get(&value.id())) {
-            (Some(old), Some(value)) => {
-                self.may_take && self.lifetimes.is_only_read_by(*old, *value)
-            }
-            _ => false,
-        }
-    }
-
-    /// What holds a value whose block an heir may take, if nothing but the heir needs it.
-    pub fn taken_by(&self, old: &Value, heir: &Value) -> Option<TakenBlock> {
-        let (old, heir) = (self.numbers.get(&old.id())?, self.numbers.get(&heir.id())?);
-        self.may_take.then(|| self.lifetimes.taken_by(*old, *heir)).flatten()
-    }
-
-    /// Whether a command before writes a tile of a value.
-    fn will_be_written(&self, value: &Value, tile: &Tile) -> bool {
-        let Some(number) = self.numbers.get(&value.id()) else { return false };
-        let buffer = self.buffers.get(&(*number, BlockPart::Tile(tile.number)));
-        buffer.is_some_and(|buffer| self.flush.buffers[*buffer as usize].tile.is_some())
-    }
-
-    /// Whether a tile of a value may become that of another value when it comes to it.
-    pub fn may_take(&self, device: &OpenDevice, from: &Value, tile: &Tile) -> bool {
-        if self.will_be_written(from, tile) {
-            // It will be in a new block.
-            let is_whole = !device.caps.host_memory || tile.range.len() == from.len();
-            return is_whole && device.is_tile_of(from, tile.number, &tile.range);
-        }
-        device.may_take(from, tile)
-    }
-
     /// The step for a tile of a value begins.
     pub fn begin_step(&mut self, value: &Value, tile: &Tile, rank: usize, has_moved: bool) {
         self.begun = self.len();
@@ -358,6 +314,14 @@ impl FlushRecorder {
         self.numbers.get(&value.id()).is_some_and(|number| self.lifetimes.is_dead(*number))
     }
 
+    /// Whether a value was let go, or its block taken.
+    pub fn is_gone(&self, value: &Value) -> bool {
+        let number = self.numbers.get(&value.id());
+        number.is_some_and(|number| {
+            self.lifetimes.is_dead(*number) && !self.deaths.contains_key(number)
+        })
+    }
+
     /// A tile of a value is not needed any more by the walk that made it.
     pub fn free(&mut self, value: &Value, tile: &Tile) {
         if self.is_dead(value) {
@@ -376,13 +340,7 @@ impl FlushRecorder {
     }
 
     /// The step's value, or its tile, is computed in host memory.
-    pub fn on_host(
-        &mut self,
-        device: &mut OpenDevice,
-        step: HostStep,
-        value: &Value,
-        tile: &Tile,
-    ) {
+    pub fn on_host(&mut self, device: &mut OpenDevice, step: HostStep, value: &Value, tile: &Tile) {
         // The elements decide what is done.
         self.is_kept = false;
         let number = self.number(value);
@@ -392,9 +350,10 @@ impl FlushRecorder {
                 let done = missing.iter().cloned().collect();
                 (HostCommand::Assign(missing), done)
             }
-            HostStep::Library(step) => {
-                (HostCommand::Library(self.library(&step)), one(step.range(value.shape())))
-            }
+            HostStep::Library(step) => (
+                HostCommand::Library(Box::new(self.library(&step))),
+                one(step.range(value.shape())),
+            ),
             HostStep::Scatter => (HostCommand::Scatter, one(0..value.len())),
             HostStep::WhereTrue => (HostCommand::WhereTrue, one(0..value.len())),
             HostStep::Gather(at) => (HostCommand::Gather(at), one(tile.range.clone())),
@@ -407,12 +366,12 @@ impl FlushRecorder {
         // Others find their operands in the value, and may write in the memory of one that nothing else holds.
         match command {
             HostCommand::Library(_) => {
-                self.push(Command::OnHost(command));
+                self.push(Command::OnHost(Box::new(command)));
                 self.die(dead);
             }
             _ => {
                 self.die(dead);
-                self.push(Command::OnHost(command));
+                self.push(Command::OnHost(Box::new(command)));
             }
         }
     }
@@ -491,22 +450,6 @@ impl FlushRecorder {
         self.die(dead);
     }
 
-    /// The operand whose block the only destination of a kernel may take, if there is one.
-    fn operand_to_take(
-        &self,
-        device: &OpenDevice,
-        LaunchCommand { kernel, dests, rest, .. }: &LaunchCommand<'_>,
-    ) -> Option<(usize, TakenBlock)> {
-        let [Destination::Tile { value, tile }] = &dests[..] else { return None };
-        let mut operands = in_place::fitting(&device.caps, kernel, value, tile);
-        operands.find_map(|operand| {
-            let (candidate, _) = &kernel.operands[operand];
-            let is_last = rest.is_none_or(|rest| !rest.reads(candidate.id()));
-            let may_take = is_last && self.may_take(device, candidate, tile);
-            Some((operand, self.taken_by(candidate, value).filter(|_| may_take)?))
-        })
-    }
-
     /// Kernels are launched strip by strip, each for the step of a value; the results that are contracted are not there
     /// afterwards.
     pub fn strips(&mut self, launches: Vec<(&Value, LaunchCommand<'_>)>, strips: &Strips) {
@@ -526,69 +469,7 @@ impl FlushRecorder {
                 }
             }
         }
-        self.push(Command::Repeat(kernels, strips.clone()));
+        self.push(Command::Repeat(Box::new((kernels, strips.clone()))));
         written.into_iter().for_each(|buffer| self.written(buffer));
-    }
-
-    /// The parameters of a walk's kernel; nothing where they are none of the structure.
-    fn params(&self, params: Option<WalkParams<'_>>, bits: &[u64]) -> Option<SmallVec<[Param; 4]>> {
-        let WalkParams { walk, places } = params?;
-        let all = places.iter().zip(bits).map(|(place, bits)| self.param(walk, *place, *bits));
-        let all = all.collect::<Option<SmallVec<_>>>()?;
-        (all.len() == bits.len()).then_some(all)
-    }
-
-    fn param(
-        &self,
-        walk: &FusionWalk,
-        (node, place): (Option<u32>, u32),
-        bits: u64,
-    ) -> Option<Param> {
-        let Some(node) = node else {
-            return Some(match self.root? {
-                Root::Of(number, place) => Param::Of(number, place),
-                Root::Constant => Param::Bits(bits),
-            });
-        };
-        let value = &walk.nodes.get(node as usize)?.value;
-        let is_step = is_of_chain(value);
-        let of = if is_step { value.order().0 } else { value.id() };
-        let number = self.numbers.get(&of).copied()?;
-        let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
-        // The structure determines which elements of its operands a join chooses.
-        if is_step
-            && let Some(Some(owner)) = self.values.get(number as usize)
-            && let ValueKind::Expr { op: NodeOp::Join(_), inputs } = &owner.0.kind
-        {
-            return (!inputs.iter().any(is_scalar)).then_some(Param::Bits(bits));
-        }
-        let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
-        match (op, inputs.get(place as usize)) {
-            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
-                (scalar.bits == bits).then_some(Param::Of(number, place))
-            }
-            // The other scalars of a walk are values which are the same everywhere.
-            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => {
-                Some(Param::Bits(bits))
-            }
-            // Which part of a join is read stands nowhere.
-            (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(bits)),
-            _ => None,
-        }
-    }
-}
-
-/// The scalar that is all of a walk for a value, where it is known which of the value's that is.
-fn root(value: &Value, number: Number) -> Option<Root> {
-    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
-    let scalars = (0..).zip(inputs).filter(|(_, input)| matches!(input, Input::Scalar(_)));
-    let scalars: SmallVec<[u32; 2]> = scalars.map(|(place, _)| place).collect();
-    let state = value.state();
-    let mut operands = state.operands.iter().flatten();
-    let is_constant = operands.any(|value| matches!(value.0.kind, ValueKind::Constant(_)));
-    match scalars[..] {
-        [] => Some(Root::Constant),
-        [place] if !is_constant => Some(Root::Of(number, place)),
-        _ => None,
     }
 }

@@ -6,7 +6,7 @@
 //! boxes are known before one is launched, so that their needs are computed before.
 //!
 //! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
-//! (`execute/perform.rs`).
+//! (`commands/list.rs`).
 
 use super::walked_box::WalkedBox;
 use super::{PreparedStep, TileStep, before, box_copies};

@@ -117,11 +117,7 @@ impl Schedule {
     }
 
     /// The next action.
-    pub fn next(
-        &mut self,
-        devices: &[Option<OpenDevice>],
-        homes: &ValuePlacement,
-    ) -> Option<Next> {
+    pub fn next(&mut self, devices: &[Option<OpenDevice>], homes: &ValuePlacement) -> Option<Next> {
         if let Some(strips) = self.strips(devices, homes) {
             let steps: Vec<Ordered> = self.steps.drain(..strips.kernels()).collect();
             self.nodes -= steps.iter().map(|next| next.step.nodes()).sum::<usize>();

@@ -351,7 +351,9 @@ fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
 /// Whether none of these would be computed inside a reader's kernel.
 fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
     let is_before = |value: &Value| {
-        stands_alone(value) || device.flush.halos.has(value) || device.flush.fates.is_stored(value.id())
+        stands_alone(value)
+            || device.flush.halos.has(value)
+            || device.flush.fates.is_stored(value.id())
     };
     needs.iter().all(|(value, _)| is_before(value))
 }

@@ -74,8 +74,12 @@ impl Walker<'_> {
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
         // Instructions need a tile of the value's own, and half of one is none.
         self.joins = JoinHandling::First;
-        let (op, last) =
-            find_lowering::expand(value, (&lowered.program, result), &given, &self.device.flush.steps);
+        let (op, last) = find_lowering::expand(
+            value,
+            (&lowered.program, result),
+            &given,
+            &self.device.flush.steps,
+        );
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
         self.nodes[open[0] as usize].role = Role::Apply(Applied::Op(op), children);

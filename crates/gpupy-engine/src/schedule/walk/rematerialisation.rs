@@ -178,7 +178,8 @@ fn lasting(walk: &FusionWalk, device: &OpenDevice) -> Vec<u32> {
                 }
             );
         let is_read = node.value.0.streams && node.value.0.weight <= T.streamed;
-        let lasts = is_operation && costs(node) && !is_read && device.flush.fates.lasts(&node.value);
+        let lasts =
+            is_operation && costs(node) && !is_read && device.flush.fates.lasts(&node.value);
         lasts.then_some(number as u32)
     };
     walk.nodes.iter().enumerate().filter_map(is_lasting).collect()

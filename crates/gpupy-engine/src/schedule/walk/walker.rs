@@ -327,7 +327,8 @@ impl<'d> Walker<'d> {
         };
         let state = value.state();
         let reach = |n: &u32| access::reach(&self.nodes[*n as usize].access, &self.space);
-        let is_open = |n: &&u32| !self.device.flush.promised.complete(id, &state.computed, reach(n));
+        let is_open =
+            |n: &&u32| !self.device.flush.promised.complete(id, &state.computed, reach(n));
         let open: SmallVec<[u32; 1]> = nodes.iter().filter(is_open).copied().collect();
         if open.is_empty() || self.whole.iter().any(|whole| whole.id() == id) {
             return Ok(());
@@ -451,7 +452,8 @@ impl<'d> Walker<'d> {
             all.reduce(both).unwrap_or_default()
         };
         let is_there = |below: &Value| {
-            let is_stored = below.id() != value.id() && self.device.flush.fates.is_stored(below.id());
+            let is_stored =
+                below.id() != value.id() && self.device.flush.fates.is_stored(below.id());
             is_stored || self.device.is_all_there(below)
         };
         let weight = |most| {
@@ -477,7 +479,8 @@ impl<'d> Walker<'d> {
 
     /// Whether needs of the same step, those of several other kernels, need a value too, as far as few values show.
     fn is_needed_by_fellows(&self, value: &Value) -> bool {
-        let mut others = self.device.flush.fellows.iter().filter(|other| !self.own.contains(&other.id()));
+        let mut others =
+            self.device.flush.fellows.iter().filter(|other| !self.own.contains(&other.id()));
         // The last one stands for all that are computed after this walk's.
         let Some(fellow) = others.nth(T.fellow_kernels * self.device.caps.max_dests - 1) else {
             return false;

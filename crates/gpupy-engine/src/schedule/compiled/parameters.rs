@@ -1,0 +1,88 @@
+//! Parameters: which scalar of a flush each parameter of a kernel is, so that a later flush fills in its own.
+//!
+//! Owns [`Root`]. Not here: the parameters of a walk's kernel (`program/plan_cache.rs`).
+
+use super::command::{Number, Param};
+use super::recorder::FlushRecorder;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::schedule::commands::WalkParams;
+use crate::schedule::lowering::operation_lowering::is_of_chain;
+use crate::schedule::walk::FusionWalk;
+use smallvec::SmallVec;
+
+/// A scalar that is all of a walk.
+#[derive(Clone, Copy)]
+pub(super) enum Root {
+    /// That of a value in this place.
+    Of(Number, u32),
+    /// That of values which are the same everywhere.
+    Constant,
+}
+
+/// The scalar that is all of a walk for a value, where it is known which of the value's that is.
+pub(super) fn root(value: &Value, number: Number) -> Option<Root> {
+    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
+    let scalars = (0..).zip(inputs).filter(|(_, input)| matches!(input, Input::Scalar(_)));
+    let scalars: SmallVec<[u32; 2]> = scalars.map(|(place, _)| place).collect();
+    let state = value.state();
+    let mut operands = state.operands.iter().flatten();
+    let is_constant = operands.any(|value| matches!(value.0.kind, ValueKind::Constant(_)));
+    match scalars[..] {
+        [] => Some(Root::Constant),
+        [place] if !is_constant => Some(Root::Of(number, place)),
+        _ => None,
+    }
+}
+
+impl FlushRecorder {
+    /// The parameters of a walk's kernel; nothing where they are none of the structure.
+    pub(super) fn params(
+        &self,
+        params: Option<WalkParams<'_>>,
+        bits: &[u64],
+    ) -> Option<SmallVec<[Param; 4]>> {
+        let WalkParams { walk, places } = params?;
+        let all = places.iter().zip(bits).map(|(place, bits)| self.param(walk, *place, *bits));
+        let all = all.collect::<Option<SmallVec<_>>>()?;
+        (all.len() == bits.len()).then_some(all)
+    }
+
+    fn param(
+        &self,
+        walk: &FusionWalk,
+        (node, place): (Option<u32>, u32),
+        bits: u64,
+    ) -> Option<Param> {
+        let Some(node) = node else {
+            return Some(match self.root? {
+                Root::Of(number, place) => Param::Of(number, place),
+                Root::Constant => Param::Bits(bits),
+            });
+        };
+        let value = &walk.nodes.get(node as usize)?.value;
+        let is_step = is_of_chain(value);
+        let of = if is_step { value.order().0 } else { value.id() };
+        let number = self.numbers.get(&of).copied()?;
+        let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
+        // The structure determines which elements of its operands a join chooses.
+        if is_step
+            && let Some(Some(owner)) = self.values.get(number as usize)
+            && let ValueKind::Expr { op: NodeOp::Join(_), inputs } = &owner.0.kind
+        {
+            return (!inputs.iter().any(is_scalar)).then_some(Param::Bits(bits));
+        }
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
+        match (op, inputs.get(place as usize)) {
+            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
+                (scalar.bits == bits).then_some(Param::Of(number, place))
+            }
+            // The other scalars of a walk are values which are the same everywhere.
+            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => {
+                Some(Param::Bits(bits))
+            }
+            // Which part of a join is read stands nowhere.
+            (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(bits)),
+            _ => None,
+        }
+    }
+}
