@@ -64,12 +64,19 @@ impl FlushRecorder {
         let of = if is_step { value.order().0 } else { value.id() };
         let number = self.numbers.get(&of).copied()?;
         let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
-        // The structure determines which elements of its operands a join chooses.
-        if is_step
-            && let Some(Some(owner)) = self.values.get(number as usize)
-            && let ValueKind::Expr { op: NodeOp::Join(_), inputs } = &owner.0.kind
-        {
-            return (!inputs.iter().any(is_scalar)).then_some(Param::Bits(bits));
+        if is_step {
+            let owner = self.values.get(number as usize)?.as_ref()?;
+            let ValueKind::Expr { op, inputs } = &owner.0.kind else { return None };
+            // The structure determines which elements of its operands a join chooses.
+            if matches!(op, NodeOp::Join(_)) {
+                return (!inputs.iter().any(is_scalar)).then_some(Param::Bits(bits));
+            }
+            let is_constant = |of: &Value| matches!(of.0.kind, ValueKind::Constant(_));
+            let operand = owner.state().operands.get(place as usize).cloned().flatten();
+            return match inputs.get(place as usize)? {
+                Input::Scalar(scalar) if scalar.bits == bits => Some(Param::Of(number, place)),
+                _ => operand.is_some_and(|of| is_constant(&of)).then_some(Param::Bits(bits)),
+            };
         }
         let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
         match (op, inputs.get(place as usize)) {
