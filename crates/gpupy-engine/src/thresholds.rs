@@ -326,6 +326,9 @@ gpupy_core::thresholds! {
     /// The most attempts in sequence to compute a tile that find nothing new that it needs: blocks may be evicted or
     /// lost between their computation and their use, but not always.
     attempts_in_vain: usize = 8,
+    /// How often an evaluation is compiled anew, one time after another, without anything being computed: a refused
+    /// program is cut in halves until it is a single operation.
+    idle_attempts: usize = 100,
     /// The most boxes of one tile of anything but a join: with more, joins are computed first.
     most_boxes: usize = 256,
     /// A source with less than this part of a tile's elements is computed by itself rather than to copy the

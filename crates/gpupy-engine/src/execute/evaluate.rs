@@ -1,17 +1,16 @@
 //! Evaluation: what is asked for is compiled, and run, window by window.
 //!
 //! Owns [`Engine`]: the open devices and the counts. Where a command fails, or something came between, what is left is
-//! compiled anew under tighter limits. Invariants: a value is marked as computed only after its block is in the cache; a
-//! failed launch leaves every value as it was.
+//! compiled anew under tighter limits. Invariants: a value is marked as computed only after its block is in the cache;
+//! a failed launch leaves every value as it was.
 //!
 //! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), where an evaluation stands
-//! (`progress/`), compiling (`schedule/compiled/`), the commands (`run.rs`).
+//! (`progress/`), compiling (`schedule/compiled/`), the commands (`run_commands.rs`).
 
 use crate::blocks::streams::Residents;
 use crate::execute::progress::attempts::Attempts;
 use crate::execute::progress::time_slice::TimeSlice;
-use crate::execute::progress::{Aside, Progress, Running};
-use crate::execute::run::RunEnd;
+use crate::execute::progress::{Aside, Progress, RunEnd, Running};
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
@@ -20,7 +19,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::CompiledFlush;
 use crate::schedule::compiled::compilation::{Compilation, WindowEnd};
 use crate::schedule::compiled::flush_key;
-use crate::schedule::compiled::recorder::{FlushRecorder, numbered};
+use crate::schedule::compiled::flush_recorder::{FlushRecorder, numbered};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::decided::Decided;
 use crate::schedule::passes::demand::Demand;
@@ -157,6 +156,7 @@ impl Engine {
             is_exact,
             compiled: 0,
             untaken: 0,
+            idle: 0,
             in_vain: 0,
             is_all: false,
         });
@@ -209,7 +209,7 @@ impl Engine {
                 if demand.is_met() {
                     return Ok(());
                 }
-                if progress.in_vain > T.attempts_in_vain {
+                if progress.in_vain > T.attempts_in_vain || progress.idle > T.idle_attempts {
                     return Err(Error::new(ErrorKind::Lost, "evaluate")
                         .says("what was computed is gone again and again")
                         .with("value", demand.value.id()));
@@ -225,8 +225,13 @@ impl Engine {
     /// # Errors
     /// That of a command, where nothing can be done about it.
     fn ended(&mut self, progress: &mut Progress, demand: &Demand<'_>, end: RunEnd) -> Result<()> {
-        let Some(Running { flush, values, is_replay, .. }) = progress.running.take() else {
+        let Some(Running { flush, values, is_replay, has_worked, .. }) = progress.running.take()
+        else {
             return Ok(());
+        };
+        progress.idle = match has_worked {
+            true => 0,
+            false => progress.idle + usize::from(!flush.commands.is_empty()),
         };
         let first = progress.homes.order.devices.first().copied();
         let structure = progress.structure.as_ref().zip(first);

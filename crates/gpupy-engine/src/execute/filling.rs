@@ -4,7 +4,7 @@
 //! place. Invariants: a value is marked as computed only when its block is filled; a filling that fails leaves nothing
 //! behind.
 //!
-//! Not here: the launches that fill a block (`run.rs`), launches into tiles of their own (`launch.rs`).
+//! Not here: the launches that fill a block (`run_commands.rs`), launches into tiles of their own (`launch.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;

@@ -1,6 +1,6 @@
 //! Assignments in host memory: a tile of a value that is another value with some elements replaced.
 //!
-//! Not here: recording assignments (`recorder.rs`), which elements are written where
+//! Not here: recording assignments (`flush_recorder.rs`), which elements are written where
 //! (`schedule/steps/assignment_step.rs`), assignments on a device (`schedule/commands/assignment_commands.rs`).
 
 use crate::execute::evaluate::Engine;

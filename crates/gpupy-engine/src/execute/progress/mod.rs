@@ -1,22 +1,24 @@
 //! Progress: where an evaluation stands between two commands, so that it goes on there after a pause.
 //!
-//! Owns [`Progress`] and [`Running`]. A [`TimeSlice`](time_slice::TimeSlice) is the time after which an evaluation pauses,
-//! [`Attempts`] are tiles that are tried again. Invariants: a pause comes while no block is open, so that nothing is lost;
-//! a flush is planned once, whatever others evaluate meanwhile.
+//! Owns [`Progress`], [`Running`] and [`RunEnd`]. A [`TimeSlice`](time_slice::TimeSlice) is the time after which an
+//! evaluation pauses, [`Attempts`] are tiles that are tried again. Invariants: a pause comes while no block is open, so
+//! that nothing is lost; a flush is planned once, whatever others evaluate meanwhile.
 //!
-//! Not here: the loop that compiles and runs (`evaluate.rs`), the commands (`run.rs`).
+//! Not here: the loop that compiles and runs (`evaluate.rs`), the commands (`run_commands.rs`).
 
 pub(crate) mod attempts;
 pub(crate) mod time_slice;
 
 use self::attempts::Attempts;
 use crate::graph::value::Value;
+use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::CompiledFlush;
 use crate::schedule::compiled::compilation::Compilation;
 use crate::schedule::engine_device::FlushFacts;
 use crate::schedule::passes::placement::ValuePlacement;
 use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::walk::Needs;
+use gpupy_core::Error;
 use std::sync::Arc;
 
 /// Where an evaluation stands.
@@ -41,6 +43,8 @@ pub(crate) struct Progress {
     pub compiled: usize,
     /// How often something else held an operand that was to be written.
     pub untaken: usize,
+    /// How often, one time after another, what was compiled was not begun.
+    pub idle: usize,
     /// Whether the last commands are all that is left.
     pub is_all: bool,
     /// How often all was done, and something that is wanted was not there.
@@ -63,6 +67,8 @@ pub(crate) struct Running {
     pub next: usize,
     /// Where the present step began.
     pub step: usize,
+    /// Whether one of them has computed anything.
+    pub has_worked: bool,
     /// Whether it was compiled for another flush.
     pub is_replay: bool,
 }
@@ -70,8 +76,22 @@ pub(crate) struct Running {
 impl Running {
     /// The beginning of a run on these values.
     pub fn of(flush: Arc<CompiledFlush>, values: Vec<Option<Value>>, is_replay: bool) -> Running {
-        Running { flush, values, next: 0, step: 0, is_replay }
+        Running { flush, values, next: 0, step: 0, has_worked: false, is_replay }
     }
+}
+
+/// How a run ended.
+pub(crate) enum RunEnd {
+    Done,
+    /// Something else holds what a command was to write, or a value is gone: what is left is compiled anew.
+    Otherwise,
+    /// At a command of the step for this tile of a value.
+    Failed {
+        error: Error,
+        value: Value,
+        tile: Tile,
+        rank: usize,
+    },
 }
 
 /// What a paused evaluation goes on with.

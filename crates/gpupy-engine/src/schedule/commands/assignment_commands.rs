@@ -14,7 +14,7 @@ use crate::explain::trace::{Event, subject};
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::compiled::recorder::FlushRecorder;
+use crate::schedule::compiled::flush_recorder::FlushRecorder;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::in_place::SelfReads;

@@ -12,7 +12,7 @@ use super::{HostStep, LaunchCommand, OpenedBlock, WalkParams};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::compiled::recorder::FlushRecorder;
+use crate::schedule::compiled::flush_recorder::FlushRecorder;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::{KernelPiece, Possible};

@@ -4,7 +4,8 @@
 //! `reduction_commands.rs` and `library_commands.rs` have the steps of more than one walk. Invariant: blocks are opened
 //! and closed in pairs, and pairs may be nested.
 //!
-//! Not here: which step computes a tile (`steps/`), the commands of a flush (`compiled/`), doing them (`execute/run.rs`).
+//! Not here: which step computes a tile (`steps/`), the commands of a flush (`compiled/`), doing them
+//! (`execute/run_commands.rs`).
 
 mod assignment_commands;
 mod library_commands;

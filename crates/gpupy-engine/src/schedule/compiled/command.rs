@@ -1,11 +1,13 @@
 //! Commands of a compiled flush, without its values and scalars.
 //!
-//! Owns [`CompiledFlush`], its [`Command`]s and [`Buffer`]s. Values have numbers in the flush: first those that
-//! were there, then the pending ones, operands before their readers, then those that were found or made on the way. Parameters
-//! are slots, which a later flush of the same structure fills with its own scalars. Invariants: between two steps nothing
-//! is left but the results of the steps before; blocks are opened and closed in pairs, and pairs may be nested.
+//! Owns [`CompiledFlush`], its [`Command`]s and [`Buffer`]s. Values have numbers in the flush: first those that were
+//! there, then the pending ones, operands before their readers, then those that were found or made on the way.
+//! Parameters are slots, which a later flush of the same structure fills with its own scalars. Invariants: between two
+//! steps nothing is left but the results of the steps before; blocks are opened and closed in pairs, and pairs may be
+//! nested.
 //!
-//! Not here: how a flush is compiled (`recorder.rs`), its key (`flush_key.rs`), running it (`execute/run.rs`).
+//! Not here: how a flush is compiled (`flush_recorder.rs`), its key (`flush_key.rs`), running it
+//! (`execute/run_commands.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::library_op::LibraryOp;

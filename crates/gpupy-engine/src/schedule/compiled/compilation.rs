@@ -1,11 +1,11 @@
 //! Compilation: the steps of a schedule become commands, before any of them is done.
 //!
-//! Owns [`Compilation`]. Windows of a long flush are compiled one after another. Invariant: a step is recorded as if those
-//! before it were done: what they will have computed counts as there, and what later ones will does not.
+//! Owns [`Compilation`]. Windows of a long flush are compiled one after another. Invariant: a step is recorded as if
+//! those before it were done: what they will have computed counts as there, and what later ones will does not.
 //!
 //! Not here: which steps there are (`steps/ordering.rs`), their commands (`commands/`), running them (`execute/`).
 
-use super::recorder::FlushRecorder;
+use super::flush_recorder::FlushRecorder;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Commands, kernel_of};

@@ -1,12 +1,12 @@
 //! Lifetimes (liveness): which values of a flush something needs still, as its commands are made.
 //!
-//! Owns [`Lifetimes`]: the operand slots by which pending values hold each other, counted over the graph instead of asked
-//! of handles. A value holds its operands until it is computed, or until nothing holds it. So it is known before anything
-//! runs when a value dies, and whether its block may be written in place. Invariant: a value that was held outside the
-//! flush when the flush began never dies in it.
+//! Owns [`Lifetimes`]: the operand slots by which pending values hold each other, counted over the graph instead of
+//! asked of handles. A value holds its operands until it is computed, or until nothing holds it. So it is known before
+//! anything runs when a value dies, and whether its block may be written in place. Invariant: a value that was held
+//! outside the flush when the flush began never dies in it.
 //!
-//! Not here: what commands there are (`recorder.rs`); handles that came since, which are counted when a command runs
-//! (`execute/run.rs`).
+//! Not here: what commands there are (`flush_recorder.rs`); handles that came since, which are counted when a command
+//! runs (`execute/run_commands.rs`).
 
 use super::command::{Number, TakenBlock};
 use crate::memory::ranges::Ranges;
@@ -139,7 +139,8 @@ impl Lifetimes {
         !life.is_held && !life.is_fixed && living.all(|living| *living == reader)
     }
 
-    /// What holds a value whose block an heir takes, if that is nothing but the heir and pending values on the way to it.
+    /// What holds a value whose block an heir takes, if that is nothing but the heir and pending values on the way to
+    /// it.
     pub fn taken_by(&self, number: Number, heir: Number) -> Option<TakenBlock> {
         let look = self.looks.get() + 1;
         self.looks.set(look);

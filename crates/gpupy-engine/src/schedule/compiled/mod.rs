@@ -1,19 +1,19 @@
 //! The compiled flush: what an evaluation does, as plain data, before any of it is done.
 //!
-//! A [`CompiledFlush`](command::CompiledFlush) is a list of [`Command`](command::Command)s over buffers: kernels, copies,
-//! steps in host memory, frees. One executor runs it, whether it was compiled just now or for an earlier flush of equal
-//! structure; explanations, segments and strips are read off it. The [`FlushRecorder`](recorder::FlushRecorder) numbers
-//! what the steps of a schedule do, [`Lifetimes`](lifetimes::Lifetimes) say what dies when, and a flush is recognised by
-//! its key (`flush_key.rs`). Invariant: a flush whose key is known needs no schedule; nothing is walked over, cut or
-//! decided again.
+//! A [`CompiledFlush`](command::CompiledFlush) is a list of [`Command`](command::Command)s over buffers: kernels,
+//! copies, steps in host memory, frees. One executor runs it, whether it was compiled just now or for an earlier flush
+//! of equal structure; explanations, segments and strips are read off it. The
+//! [`FlushRecorder`](flush_recorder::FlushRecorder) numbers what the steps of a schedule do,
+//! [`Lifetimes`](lifetimes::Lifetimes) say what dies when, and a flush is recognised by its key (`flush_key.rs`).
+//! Invariant: a flush whose key is known needs no schedule; nothing is walked over, cut or decided again.
 //!
-//! Imports `structure_cache.rs`, `pending_graph.rs`, `flush.rs`, `engine_device.rs`, `commands`, `walk` and `program` of
-//! the schedule. Not here: running a compiled flush (`execute/run.rs`).
+//! Imports `structure_cache.rs`, `pending_graph.rs`, `flush.rs`, `engine_device.rs`, `commands`, `walk` and `program`
+//! of the schedule. Not here: running a compiled flush (`execute/run_commands.rs`).
 
 pub(crate) mod command;
 pub(crate) mod compilation;
 pub(crate) mod flush_key;
+pub(crate) mod flush_recorder;
 pub(crate) mod lifetimes;
 mod parameters;
-pub(crate) mod recorder;
 mod taking;

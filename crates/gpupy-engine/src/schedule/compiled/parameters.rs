@@ -1,13 +1,13 @@
 //! Parameters: which scalar of a flush each parameter of a kernel is, so that a later flush fills in its own.
 //!
-//! Owns [`Root`]. Not here: the parameters of a walk's kernel (`program/plan_cache.rs`).
+//! Owns [`FlushScalars`] and [`Root`]. Not here: the parameters of a walk's kernel (`program/plan_cache.rs`).
 
 use super::command::{Number, Param};
-use super::recorder::FlushRecorder;
-use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::schedule::commands::WalkParams;
 use crate::schedule::lowering::operation_lowering::is_of_chain;
 use crate::schedule::walk::FusionWalk;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// A scalar that is all of a walk.
@@ -34,7 +34,15 @@ pub(super) fn root(value: &Value, number: Number) -> Option<Root> {
     }
 }
 
-impl FlushRecorder {
+/// The values of a flush, whose scalars these are.
+pub(super) struct FlushScalars<'f> {
+    pub numbers: &'f FxHashMap<ValueId, Number>,
+    pub values: &'f [Option<Value>],
+    /// The scalar that is all of the present walk.
+    pub root: Option<Root>,
+}
+
+impl FlushScalars<'_> {
     /// The parameters of a walk's kernel; nothing where they are none of the structure.
     pub(super) fn params(
         &self,

@@ -1,9 +1,10 @@
 //! Taking: whether a command may write into the block of a value that nothing else needs, as the flush knows it.
 //!
-//! Not here: what holds a value (`lifetimes.rs`); the handles, which are asked when the command runs (`execute/run.rs`).
+//! Not here: what holds a value (`lifetimes.rs`); the handles, which are asked when the command runs
+//! (`execute/run_commands.rs`).
 
 use super::command::TakenBlock;
-use super::recorder::FlushRecorder;
+use super::flush_recorder::FlushRecorder;
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;

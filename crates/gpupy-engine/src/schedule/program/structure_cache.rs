@@ -3,7 +3,7 @@
 //! Owns [`Structure`], words that are compared in full, and [`StructureCache`]. Invariant: entries take a bounded
 //! number of words; the least recently used one is removed first.
 //!
-//! Not here: the structure of a walk (`program/plan_cache.rs`), of a flush (`replay/flush_key.rs`).
+//! Not here: the structure of a walk (`program/plan_cache.rs`), of a flush (`compiled/flush_key.rs`).
 
 use crate::thresholds::T;
 use gpupy_core::driver::Access;

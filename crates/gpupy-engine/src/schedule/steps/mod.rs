@@ -6,7 +6,7 @@
 //! kernels read the same rows. Invariants: nothing is launched or stored here; a step reads tiles that are present
 //! or that are among its needs.
 //!
-//! Not here: how a step is done (`commands/`, `execute/run.rs`).
+//! Not here: how a step is done (`commands/`, `execute/run_commands.rs`).
 
 mod assignment_step;
 mod box_copies;

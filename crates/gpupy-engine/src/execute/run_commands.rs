@@ -13,7 +13,7 @@ use super::launch::Launching;
 use super::strip_launches::Striped;
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
-use crate::execute::progress::Running;
+use crate::execute::progress::{RunEnd, Running};
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::{
@@ -28,20 +28,6 @@ use crate::schedule::steps::{LibraryOperand, LibraryStep};
 use crate::schedule::walk::rematerialisation;
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::SmallVec;
-
-/// How a run ended.
-pub(super) enum RunEnd {
-    Done,
-    /// Something else holds what a command was to write, or a value is gone: what is left is compiled anew.
-    Otherwise,
-    /// At a command of the step for this tile of a value.
-    Failed {
-        error: Error,
-        value: Value,
-        tile: Tile,
-        rank: usize,
-    },
-}
 
 /// What kept a command from being done.
 enum Stop {
@@ -234,6 +220,7 @@ impl Engine {
             }
             if running.flush.commands[running.next].is_work() {
                 self.slice.moved();
+                running.has_worked = true;
             }
             running.next += 1;
         }

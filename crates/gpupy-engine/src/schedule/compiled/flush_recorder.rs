@@ -1,8 +1,9 @@
 //! The recorder of a flush: what the steps of a schedule do becomes numbered commands.
 //!
-//! Owns [`FlushRecorder`]. Steps are recorded in their order, each as if those before it were done; nothing is launched.
-//! A flush is kept for later ones of equal structure unless it depends on more than that: on scalars that stand for no
-//! slot, or on values that are none of the flush. Invariant: a command names each value by its number in the flush.
+//! Owns [`FlushRecorder`]. Steps are recorded in their order, each as if those before it were done; nothing is
+//! launched. A flush is kept for later ones of equal structure unless it depends on more than that: on scalars that
+//! stand for no slot, or on values that are none of the flush. Invariant: a command names each value by its number in
+//! the flush.
 //!
 //! Not here: the commands (`command.rs`), which of them a step has (`schedule/commands/`), what dies when
 //! (`lifetimes.rs`).
@@ -12,7 +13,7 @@ use super::command::{
     LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock,
 };
 use super::lifetimes::Lifetimes;
-use super::parameters::{Root, root};
+use super::parameters::{FlushScalars, Root, root};
 use crate::blocks::cache::BlockPart;
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Value, ValueId};
@@ -41,7 +42,7 @@ pub(crate) struct FlushRecorder {
     /// Where the step begins that is being recorded.
     begun: usize,
     /// The scalars that are roots of its walks.
-    pub(super) root: Option<Root>,
+    root: Option<Root>,
     walks: u32,
     passes: Vec<(Number, PartialRead)>,
     /// How many walks were cut as one before them.
@@ -428,7 +429,7 @@ impl FlushRecorder {
         let bits = || kernel.params.iter().copied().map(Param::Bits).collect();
         let params = match self.is_exact || !self.is_kept || kernel.params.is_empty() {
             true => bits(),
-            false => self.params(params, &kernel.params).unwrap_or_else(|| {
+            false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
                 self.is_kept = false;
                 bits()
             }),
@@ -440,6 +441,10 @@ impl FlushRecorder {
         let computes = computes.iter().filter_map(|value| self.numbers.get(value).copied());
         let computes = computes.collect();
         KernelCommand { code: kernel.code.clone(), operands, params, goes, taken, computes, remedy }
+    }
+
+    fn scalars(&self) -> FlushScalars<'_> {
+        FlushScalars { numbers: &self.numbers, values: &self.values, root: self.root }
     }
 
     /// A tile is computed by the last command.
