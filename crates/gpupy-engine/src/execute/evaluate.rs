@@ -186,7 +186,8 @@ impl Engine {
         }
         progress.homes.place_again(&mut self.devices, &sides);
         let may_take = progress.untaken < T.takes_tried;
-        let recorder = FlushRecorder::of(demand, below, (may_take, progress.is_exact));
+        let has_slots = progress.structure.is_some() && !progress.is_exact;
+        let recorder = FlushRecorder::of(demand, below, (may_take, has_slots));
         let mut schedule = Schedule::of(demand.value, demand.range.clone(), progress.in_strips);
         let (needs, rank) = std::mem::take(&mut progress.first);
         schedule.want(needs, rank);
@@ -340,7 +341,7 @@ impl Engine {
             }
         }
         (progress.compilation, progress.structure) = (None, None);
-        self.devices.iter_mut().flatten().for_each(OpenDevice::forget_flush);
+        self.devices.iter_mut().flatten().for_each(OpenDevice::forget_all_but_steps);
         Ok(())
     }
 

@@ -183,6 +183,13 @@ impl OpenDevice {
         self.blocks.expect_no_more();
     }
 
+    /// Forgets what was found of a flush that is compiled anew, but for the steps that its walks left.
+    pub fn forget_all_but_steps(&mut self) {
+        let steps = std::mem::take(&mut self.flush.steps);
+        self.forget_flush();
+        self.flush.steps = steps;
+    }
+
     /// Begins to compile a flush with these fates, reduction groups, other pending values, and values asked for next.
     pub fn begin(
         &mut self,
@@ -191,8 +198,9 @@ impl OpenDevice {
     ) {
         let (fates, together, others) = (fates.clone(), together.clone(), others.clone());
         let next = next.to_vec();
-        self.forget_flush();
-        self.flush = FlushFacts { fates, together, others, next, ..FlushFacts::default() };
+        self.forget_all_but_steps();
+        self.flush =
+            FlushFacts { fates, together, others, next, ..std::mem::take(&mut self.flush) };
     }
 
     /// An evaluation begins: what failed before may succeed.

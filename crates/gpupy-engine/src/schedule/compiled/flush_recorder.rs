@@ -63,8 +63,8 @@ pub(crate) struct FlushRecorder {
     pub(super) may_take: bool,
     /// Whether a later flush of the same structure may do the same.
     is_kept: bool,
-    /// Whether it is for these scalars alone.
-    is_exact: bool,
+    /// Whether the scalars of a later flush may be filled in.
+    has_slots: bool,
 }
 
 /// The values of a flush by their numbers.
@@ -73,12 +73,12 @@ pub(crate) fn numbered(below: PendingGraph) -> Vec<Option<Value>> {
 }
 
 impl FlushRecorder {
-    /// Nothing of a flush that demands this; its operands may be written in place, or not, and it is for its scalars
-    /// alone, or not.
+    /// Nothing of a flush that demands this; its operands may be written in place, or not, and its
+    /// scalars are slots, or not.
     pub fn of(
         demand: &Demand<'_>,
         below: PendingGraph,
-        (may_take, is_exact): (bool, bool),
+        (may_take, has_slots): (bool, bool),
     ) -> FlushRecorder {
         let first = below.leaves.len() as Number;
         let mut lifetimes = Lifetimes::default();
@@ -126,7 +126,7 @@ impl FlushRecorder {
             made: FxHashMap::default(),
             may_take,
             is_kept: true,
-            is_exact,
+            has_slots,
         }
     }
 
@@ -427,13 +427,20 @@ impl FlushRecorder {
             false => LaunchTarget::Tiles(tiles),
         };
         let bits = || kernel.params.iter().copied().map(Param::Bits).collect();
-        let params = match self.is_exact || !self.is_kept || kernel.params.is_empty() {
+        let params = match !self.has_slots || !self.is_kept || kernel.params.is_empty() {
             true => bits(),
             false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
                 self.is_kept = false;
                 bits()
             }),
         };
+        for param in &params {
+            if let Param::Of(number, _) = param
+                && self.lifetimes.is_dead(*number)
+            {
+                self.name_late(*number);
+            }
+        }
         let remedy = match on_host {
             Some(step) => Remedy::OnHost(Box::new(self.library(&step))),
             None => recut.map_or(Remedy::Nothing, Remedy::Recut),

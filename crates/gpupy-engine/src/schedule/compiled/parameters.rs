@@ -62,10 +62,10 @@ impl FlushScalars<'_> {
         bits: u64,
     ) -> Option<Param> {
         let Some(node) = node else {
-            return Some(match self.root? {
-                Root::Of(number, place) => Param::Of(number, place),
-                Root::Constant => Param::Bits(bits),
-            });
+            return match self.root? {
+                Root::Of(number, place) => self.slot((number, place), bits),
+                Root::Constant => Some(Param::Bits(bits)),
+            };
         };
         let value = &walk.nodes.get(node as usize)?.value;
         let is_step = is_of_chain(value);
@@ -81,15 +81,15 @@ impl FlushScalars<'_> {
             }
             let is_constant = |of: &Value| matches!(of.0.kind, ValueKind::Constant(_));
             let operand = owner.state().operands.get(place as usize).cloned().flatten();
-            return match inputs.get(place as usize)? {
-                Input::Scalar(scalar) if scalar.bits == bits => Some(Param::Of(number, place)),
-                _ => operand.is_some_and(|of| is_constant(&of)).then_some(Param::Bits(bits)),
+            return match operand.is_some_and(|of| is_constant(&of)) {
+                true => Some(Param::Bits(bits)),
+                false => self.slot((number, place), bits),
             };
         }
         let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
         match (op, inputs.get(place as usize)) {
-            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
-                (scalar.bits == bits).then_some(Param::Of(number, place))
+            (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(_))) => {
+                self.slot((number, place), bits)
             }
             // The other scalars of a walk are values which are the same everywhere.
             (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => {
@@ -97,6 +97,16 @@ impl FlushScalars<'_> {
             }
             // Which part of a join is read stands nowhere.
             (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(bits)),
+            _ => None,
+        }
+    }
+
+    /// The scalar that a value reads in this place, if these are its bits.
+    fn slot(&self, (number, place): (Number, u32), bits: u64) -> Option<Param> {
+        let owner = self.values.get(number as usize)?.as_ref()?;
+        let ValueKind::Expr { inputs, .. } = &owner.0.kind else { return None };
+        match inputs.get(place as usize)? {
+            Input::Scalar(scalar) if scalar.bits == bits => Some(Param::Of(number, place)),
             _ => None,
         }
     }
