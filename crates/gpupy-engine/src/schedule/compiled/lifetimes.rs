@@ -132,11 +132,11 @@ impl Lifetimes {
         dead
     }
 
-    /// Whether only one pending value holds another one.
+    /// Whether nothing but one operand slot of a pending value holds another one.
     pub fn is_only_read_by(&self, number: Number, reader: Number) -> bool {
         let life = &self.lives[number as usize];
         let mut living = life.readers.iter().filter(|reader| self.lives[**reader as usize].holds);
-        !life.is_held && !life.is_fixed && living.all(|living| *living == reader)
+        !life.is_held && !life.is_fixed && life.slots == 1 && living.all(|living| *living == reader)
     }
 
     /// What holds a value whose block an heir takes, if that is nothing but the heir and pending values on the way to
