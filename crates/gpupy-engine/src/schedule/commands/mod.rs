@@ -1,6 +1,6 @@
 //! Commands of a step, one after another: how a step becomes launches, copies and work in host memory.
 //!
-//! Owns [`Commands`](list::Commands), which tells them to the recorder of a flush. `assignment_commands.rs`,
+//! Owns [`Commands`], which tells them to the recorder of a flush. `assignment_commands.rs`,
 //! `reduction_commands.rs` and `library_commands.rs` have the steps of more than one walk. Invariant: blocks are opened
 //! and closed in pairs, and pairs may be nested.
 //!
