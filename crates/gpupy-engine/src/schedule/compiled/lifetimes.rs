@@ -200,11 +200,21 @@ mod tests {
         assert!(lives.computed(1, 2..4).is_empty(), "once more");
         assert_eq!(lives.computed(1, 4..8)[..], [0]);
         assert!(lives.is_complete(1));
-        assert!(lives.is_only_read_by(0, 1), "nothing reads it any more");
         // What passes dies with what it was for.
         let mut dead = lives.computed(3, 0..8);
         dead.sort_unstable();
         assert_eq!(dead[..], [1, 2]);
+    }
+
+    #[test]
+    fn what_reads_a_value_twice_does_not_only_change_it() {
+        let mut lives = lifetimes(false);
+        assert!(lives.is_only_read_by(2, 3));
+        assert!(!lives.is_only_read_by(0, 1), "it is both operands");
+        assert!(!lives.is_only_read_by(1, 3), "the root reads it, too");
+        lives.computed(2, 0..8);
+        assert!(lives.is_only_read_by(1, 3), "the root is computed");
+        assert!(!lifetimes(true).is_only_read_by(0, 1));
     }
 
     #[test]
