@@ -35,7 +35,7 @@ _MAKERS = {
 }
 # The programs that are timed are as a user's.
 _PROGRAMS = _FOLDER + "_bench"
-# What keeps nothing of a number beside it in an operator; None is also a name that is not bound yet.
+# What keeps nothing of a number beside it in an operator; None is also what a name is bound to later.
 _OPERANDS = (ndarray, scalar, np.ndarray, np.generic, int, float, complex, str, type(None))
 # Answers of so many pieces of code are kept.
 _KEPT = 4096
@@ -46,9 +46,11 @@ class _Answer(NamedTuple):
 
     # The globals with which it may stay pending, by name.
     stays_with: dict[str, Any] | None
-    # And the local names that hold arrays of ours then, and names that hold operands.
+    # And the local names that hold arrays of ours then, names that hold operands, and those of them
+    # that may hold nothing yet.
     arrays: frozenset[str]
     operands: frozenset[str]
+    later: frozenset[str]
     # Whether the program drops what it is computed from.
     passing: bool
 
@@ -64,7 +66,14 @@ class _Answer(NamedTuple):
         local = frame.f_locals
         if any(type(local.get(name)) is not ndarray for name in self.arrays):
             return False
-        return all(issubclass(type(local.get(name, names.get(name))), _OPERANDS) for name in self.operands)
+        unbound = [name for name in self.operands if name not in local and name not in names]
+        return self.later.issuperset(unbound) and all(
+            issubclass(type(local.get(name, names.get(name))), _OPERANDS) for name in self.operands
+        )
+
+
+def _refused(passing: bool) -> _Answer:
+    return _Answer(None, frozenset(), frozenset(), frozenset(), passing)
 
 
 class _Code:
@@ -90,7 +99,7 @@ class _Code:
             except Exception:
                 # Of a source that is cut off, nested too deep, or another one by now.
                 passing = _is_of_passing(self.code, instruction)
-                found = _Answer(None, frozenset(), frozenset(), passing)
+                found = _refused(passing)
             self.answers[instruction] = found
         return self.answers[instruction]
 
@@ -102,12 +111,13 @@ class _Code:
         places = itertools.islice(self.code.co_positions(), instruction // 2, None)
         line, last, column, behind = next(places)
         if self._tree is None or line is None or last is None or column is None or behind is None:
-            return _Answer(None, frozenset(), frozenset(), passing)
+            return _refused(passing)
         tree, lines = self._tree
         place = line - lines, last - lines, column, behind
         uses = Uses(tree, frame.f_globals)
         stays_with = uses.found if uses.are_alike(place) else None
-        return _Answer(stays_with, frozenset(uses.arrays), frozenset(uses.operands), passing)
+        arrays, operands, later = map(frozenset, (uses.arrays, uses.operands, uses.later))
+        return _Answer(stays_with, arrays, operands, later, passing)
 
 
 _known: dict[int, _Code] = {}
@@ -162,8 +172,9 @@ def _function(code: types.CodeType, lines: list[str]) -> tuple[SyntaxTree, int] 
     block = ast.parse("if 1:\n" * is_inside + "".join(inspect.getblock(lines[first:])))
     for node in ast.walk(block):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            local = frozenset(code.co_varnames) - frozenset(code.co_cellvars)
-            return (SyntaxTree(node, local), first - is_inside) if node.name == code.co_name else None
+            shared = frozenset(code.co_cellvars) | frozenset(code.co_freevars)
+            tree = SyntaxTree(node, frozenset(code.co_varnames) - shared, shared)
+            return (tree, first - is_inside) if node.name == code.co_name else None
     return None
 
 

@@ -14,6 +14,7 @@ import ast
 import builtins
 import math
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,12 @@ _REDUCTIONS = frozenset(
 )
 # Functions of Python's that give a new object, which tells nothing of the class of their arguments.
 _READERS = frozenset("abs bool complex float format int print repr round str".split())
+# Those that give a number or text of Python's own, whatever they get.
+_COUNTERS = frozenset("bool complex float format int len repr str".split())
 # Those that give one of their arguments.
 _CHOOSERS = frozenset({"max", "min"})
+# What says how a ufunc computes, and is no operand.
+_UFUNC_WORDS = frozenset("casting dtype order signature subok".split())
 # Functions of ours that only look.
 _LOOKERS = frozenset({"explain"})
 # Names by which code looks at its own names, or at those of its callers.
@@ -40,9 +45,10 @@ _GIVERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Aug
 class SyntaxTree:
     """The tree of a function, or of a program."""
 
-    def __init__(self, tree: ast.AST, local: frozenset[str]) -> None:
-        """``local`` are the names that nothing else sees."""
+    def __init__(self, tree: ast.AST, local: frozenset[str], shared: frozenset[str] = frozenset()) -> None:
+        """``local`` are the names that nothing else sees, ``shared`` those of functions around or within."""
         self.local, self.is_function = local, not isinstance(tree, ast.Module)
+        self.shared = shared
         self.parents = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
         self.names: dict[str, list[ast.Name]] = {}
         for node in self.parents:
@@ -52,6 +58,29 @@ class SyntaxTree:
     def may_be_looked_at(self) -> bool:
         """Whether the code looks at names otherwise than by naming them."""
         return not _LOOKING.isdisjoint(self.names)
+
+    def stores(self, name: str) -> Iterator[ast.Name]:
+        """The places where a name is bound, but for an argument's."""
+        return (node for node in self.names.get(name, ()) if isinstance(node.ctx, ast.Store))
+
+    def is_of_class(self, node: ast.AST) -> bool:
+        """Whether a name lies in the body of a class, whose attribute it is."""
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return False
+            if isinstance(node, ast.ClassDef):
+                return True
+        return False
+
+    def loops(self, node: ast.AST) -> set[ast.AST]:
+        """The loops around a node."""
+        found: set[ast.AST] = set()
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+                found.add(node)
+        return found
 
     def at(self, place: tuple[int, int, int, int]) -> ast.AST | None:
         """The expression at a place that may give a number."""
@@ -78,12 +107,16 @@ class Uses:
         self.found: dict[str, Any] = {}
         # Local names that are to hold arrays of ours when the number is made.
         self.arrays: set[str] = set()
-        # Names that are to hold arrays, numbers or text then, or nothing yet.
+        # Names that are to hold arrays, numbers or text then; and those among them that may hold nothing yet.
         self.operands: set[str] = set()
+        self.later: set[str] = set()
+        # The expression that gives the number, and the names of which it is asked what they are bound to.
+        self._made: ast.AST | None = None
+        self._bound: set[str] = set()
 
     def are_alike(self, place: tuple[int, int, int, int]) -> bool:
         """Whether a pending number does as NumPy's where the expression at this place gives one."""
-        node = self._tree.at(place)
+        node = self._made = self._tree.at(place)
         return node is not None and self._gives_one(node) and self._goes(node)
 
     def _gives_one(self, node: ast.AST) -> bool:
@@ -104,12 +137,12 @@ class Uses:
             case ast.UnaryOp() | ast.FormattedValue() | ast.Expr() | ast.If() | ast.While():
                 return True
             case ast.BinOp():
-                return self._stands_beside(above.left, above.right)
+                return self._stands_among(node, above.left, above.right)
             case ast.AugAssign():
-                return self._stands_beside(above.target)
+                return self._stands_among(node, above.target, node)
             case ast.Compare():
                 is_known = all(isinstance(op, _COMPARISONS) for op in above.ops)
-                return is_known and self._stands_beside(above.left, *above.comparators)
+                return is_known and self._stands_among(node, above.left, *above.comparators)
             case ast.Assert():
                 return above.test is node
             case ast.IfExp():
@@ -134,10 +167,89 @@ class Uses:
             case _:
                 return False
 
-    def _stands_beside(self, *operands: ast.expr) -> bool:
-        """Notes what an operator computes with, which a class of the program's would see."""
-        self.operands.update(operand.id for operand in operands if isinstance(operand, ast.Name))
-        return True
+    def _stands_among(self, node: ast.AST, *operands: ast.AST) -> bool:
+        """Whether no class of the program's is asked for what operators give; it would see the number.
+
+        Python asks the operand to the left first. A pending number to the left does as NumPy's with
+        whatever stands to its right.
+        """
+        place = next(place for place, operand in enumerate(operands) if operand is node)
+        names = (it.id for it in operands if isinstance(it, ast.Name) and it is not node)
+        return all(map(self._is_plain_name, names)) and (place == 0 or self._is_plain(operands[place - 1]))
+
+    def _is_plain(self, node: ast.AST) -> bool:
+        """Whether an expression gives an array, a number or text, if its names hold such."""
+        match node:
+            case ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.Name():
+                return self._is_plain_name(node.id)
+            case ast.UnaryOp():
+                return self._is_plain(node.operand)
+            case ast.BinOp():
+                return self._is_plain(node.left) and self._is_plain(node.right)
+            case ast.Compare():
+                return all(map(self._is_plain, (node.left, *node.comparators)))
+            case ast.BoolOp():
+                return all(map(self._is_plain, node.values))
+            case ast.IfExp():
+                return self._is_plain(node.body) and self._is_plain(node.orelse)
+            case ast.NamedExpr() | ast.Subscript() | ast.Starred() | ast.keyword():
+                return self._is_plain(node.value)
+            case ast.Attribute():
+                return self._is_plain_attribute(node)
+            case ast.Call():
+                return self._is_plain_call(node)
+            case _:
+                return False
+
+    def _is_plain_attribute(self, node: ast.Attribute) -> bool:
+        module = self._module(node)
+        if module is not None:
+            return isinstance(getattr(module, node.attr, None), int | float | complex)
+        return not node.attr.startswith("_") and self._is_plain(node.value)
+
+    def _is_plain_call(self, call: ast.Call) -> bool:
+        """Whether a call of Python's, of NumPy's or ours, or of a method, gives what is plain."""
+        function = call.func
+        if self._is_pythons(function, _COUNTERS):
+            return True
+        arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+        if not all(isinstance(it, ast.Tuple | ast.List) or self._is_plain(it) for it in arguments):
+            return False
+        if self._is_pythons(function, _READERS | _CHOOSERS) or self._is_ufunc(function):
+            return True
+        if not isinstance(function, ast.Attribute):
+            return False
+        return self._module(function) in (math, np, gpupy) or self._is_plain(function.value)
+
+    def _is_plain_name(self, name: str) -> bool:
+        """Notes a name that is to hold what is plain, and whether it does when it is bound later."""
+        self.operands.add(name)
+        if name in self._bound or not self._followed or self._made is None:
+            return True
+        self._bound.add(name)
+        stores = list(self._tree.stores(name))
+        if stores and all(map(self._is_plain_store, stores)):
+            self.later.add(name)
+            return True
+        # What it is bound to is asked for in each turn of a loop.
+        loops = self._tree.loops(self._made)
+        made = getattr(self._made, "lineno", 0)
+        later = (it for it in stores if it.lineno > made and loops.isdisjoint(self._tree.loops(it)))
+        return all(map(self._is_plain_store, later))
+
+    def _is_plain_store(self, target: ast.Name) -> bool:
+        """Whether a name is bound to what is plain."""
+        above = self._tree.parents[target]
+        match above:
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+                return above.value is not None and self._is_plain(above.value)
+            case ast.For() | ast.comprehension():
+                function = above.iter.func if isinstance(above.iter, ast.Call) else None
+                return function is not None and self._is_pythons(function, {"range"})
+            case _:
+                return False
 
     def _is_unpacked(self, node: ast.AST, above: ast.Tuple) -> bool:
         """`a, b = number, other`."""
@@ -155,7 +267,7 @@ class Uses:
     def _is_target(self, target: ast.AST) -> bool:
         """Whether what takes the number does with a pending one as with NumPy's."""
         if isinstance(target, ast.Name):
-            return self._is_name(target.id)
+            return not self._tree.is_of_class(target) and self._is_name(target.id)
         if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
             return False
         # An element of what the name holds now: nothing else binds a function's name, and the key does not.
@@ -180,8 +292,12 @@ class Uses:
             return False
         if self._is_pythons(function, _CHOOSERS):
             return len(call.args) > 1 and not call.keywords and self._goes(call)
-        if self._is_pythons(function, _READERS) or self._is_ufunc(function):
+        if self._is_pythons(function, _READERS):
             return True
+        if self._is_ufunc(function):
+            # The class of another argument may be asked for what the ufunc gives.
+            others = (*call.args, *(it for it in call.keywords if it.arg not in _UFUNC_WORDS))
+            return all(it is node or self._is_plain(it) for it in others)
         if not isinstance(function, ast.Attribute):
             return False
         module = self._module(function)
@@ -192,17 +308,21 @@ class Uses:
         if not isinstance(function, ast.Name) or function.id not in names:
             return False
         name = function.id
-        if name in self._tree.local or name in self._names:
+        if self._is_of_function(name) or name in self._names:
             return False
         self.found[name] = None
         return hasattr(builtins, name)
+
+    def _is_of_function(self, name: str) -> bool:
+        """Whether a name is no global one."""
+        return name in self._tree.local or name in self._tree.shared
 
     def _is_ufunc(self, function: ast.expr) -> bool:
         """Whether it is a ufunc of NumPy's, or of ours, with one result."""
         found: Any = None
         if isinstance(function, ast.Attribute) and self._module(function) in (np, gpupy):
             found = getattr(np, function.attr, None)
-        elif isinstance(function, ast.Name) and function.id not in self._tree.local:
+        elif isinstance(function, ast.Name) and not self._is_of_function(function.id):
             found = self._names.get(function.id)
             self.found[function.id] = found
         return isinstance(found, np.ufunc) and found.nout == 1
@@ -212,7 +332,7 @@ class Uses:
         base = function.value
         while isinstance(base, ast.Attribute) and base.attr == "linalg":
             base = base.value
-        if not isinstance(base, ast.Name) or base.id in self._tree.local:
+        if not isinstance(base, ast.Name) or self._is_of_function(base.id):
             return None
         found = self._names.get(base.id)
         if not isinstance(found, types.ModuleType):
