@@ -24,7 +24,8 @@ import numpy as np
 from .._fallback.policy import PACKAGES
 from .._gpupy import ndarray, scalar
 from .._scopes import scope
-from .uses import SyntaxTree, Uses
+from .syntax import SyntaxTree
+from .uses import Uses
 
 _FOLDER = PACKAGES[0]
 # Functions of ours that make arrays of all numbers that they get.

@@ -1,11 +1,11 @@
 """What a function does with a number that an expression of it gives, by its syntax tree.
 
-Owns ``SyntaxTree`` and ``Uses``. A number stays pending only where every use of it is on a list of
+Owns ``Uses``. A number stays pending only where every use of it is on a list of
 those to which a pending one and NumPy's own are the same: an operand, a truth, text, an argument of
 NumPy's ufuncs or of a few functions of Python's, an element that an array of ours gets, or a local name
 all of whose uses are of these. What an operation gives is another number, of an expression of its own.
 
-Not here: frames (``sites.py``).
+Not here: the tree and its names (``syntax.py``), frames (``sites.py``).
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import ast
 import builtins
 import math
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import gpupy
+
+from .syntax import SyntaxTree
 
 # Methods, and functions of NumPy's, that give one number.
 _REDUCTIONS = frozenset(
@@ -36,64 +37,7 @@ _CHOOSERS = frozenset({"max", "min"})
 _UFUNC_WORDS = frozenset("casting dtype order signature subok".split())
 # Functions of ours that only look.
 _LOOKERS = frozenset({"explain"})
-# Names by which code looks at its own names, or at those of its callers.
-_LOOKING = frozenset("breakpoint dir eval exec globals locals vars".split())
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
-_GIVERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.AugAssign)
-
-
-class SyntaxTree:
-    """The tree of a function, or of a program."""
-
-    def __init__(self, tree: ast.AST, local: frozenset[str], shared: frozenset[str] = frozenset()) -> None:
-        """``local`` are the names that nothing else sees, ``shared`` those of functions around or within."""
-        self.local, self.is_function = local, not isinstance(tree, ast.Module)
-        self.shared = shared
-        self.parents = {part: node for node in ast.walk(tree) for part in ast.iter_child_nodes(node)}
-        self.names: dict[str, list[ast.Name]] = {}
-        for node in self.parents:
-            if isinstance(node, ast.Name):
-                self.names.setdefault(node.id, []).append(node)
-
-    def may_be_looked_at(self) -> bool:
-        """Whether the code looks at names otherwise than by naming them."""
-        return not _LOOKING.isdisjoint(self.names)
-
-    def stores(self, name: str) -> Iterator[ast.Name]:
-        """The places where a name is bound, but for an argument's."""
-        return (node for node in self.names.get(name, ()) if isinstance(node.ctx, ast.Store))
-
-    def is_of_class(self, node: ast.AST) -> bool:
-        """Whether a name lies in the body of a class, whose attribute it is."""
-        while node in self.parents:
-            node = self.parents[node]
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                return False
-            if isinstance(node, ast.ClassDef):
-                return True
-        return False
-
-    def loops(self, node: ast.AST) -> set[ast.AST]:
-        """The loops around a node."""
-        found: set[ast.AST] = set()
-        while node in self.parents:
-            node = self.parents[node]
-            if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-                found.add(node)
-        return found
-
-    def at(self, place: tuple[int, int, int, int]) -> ast.AST | None:
-        """The expression at a place that may give a number."""
-        line, last, column, behind = place
-        call = None
-        for node in self.parents:
-            if isinstance(node, _GIVERS) and (node.end_lineno, node.end_col_offset) == (last, behind):
-                if (node.lineno, node.col_offset) == (line, column):
-                    return node
-                # A call of a method begins at the method where that is in another line.
-                if isinstance(node, ast.Call) and node.lineno < line:
-                    call = node
-        return call
 
 
 class Uses:
