@@ -189,6 +189,14 @@ class Uses:
         match above:
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
                 return above.value is not None and self._is_plain(above.value)
+            case ast.Tuple():
+                assignment = self._tree.parents[above]
+                given = assignment.value if isinstance(assignment, ast.Assign) else None
+                if not isinstance(given, ast.Tuple) or len(given.elts) != len(above.elts):
+                    return False
+                return not any(isinstance(it, ast.Starred) for it in above.elts) and self._is_plain(
+                    given.elts[above.elts.index(target)]
+                )
             case ast.For() | ast.comprehension():
                 function = above.iter.func if isinstance(above.iter, ast.Call) else None
                 return function is not None and self._is_pythons(function, {"range"})
