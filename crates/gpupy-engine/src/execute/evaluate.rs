@@ -246,17 +246,14 @@ impl Engine {
                     progress.in_vain += usize::from(progress.is_all);
                     return Ok(());
                 }
-                let kept = structure;
-                match kept.zip(first.and_then(|first| self.device(first).ok())) {
-                    Some((_, _)) if is_replay => {
-                        self.counts[first.unwrap_or_default()].flushes_replayed += 1;
-                    }
-                    Some(((structure, _), device))
-                        if progress.whole.is_some() && !progress.is_exact =>
-                    {
-                        device.flushes.insert(structure.clone(), flush);
-                    }
-                    _ => {}
+                let Some((structure, first)) = structure else { return Ok(()) };
+                if is_replay {
+                    self.counts[first].flushes_replayed += 1;
+                } else if progress.whole.is_some()
+                    && !progress.is_exact
+                    && let Ok(device) = self.device(first)
+                {
+                    device.flushes.insert(structure.clone(), flush);
                 }
                 Ok(())
             }

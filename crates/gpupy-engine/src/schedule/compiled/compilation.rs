@@ -115,12 +115,10 @@ impl Compilation {
         let is_old =
             step.is_outdated(device) || step.reads_any(|value| self.recorder.is_gone(value));
         if is_old && self.may_find_again() {
-            let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
             device.flush.and_promised(later);
             self.schedule.find_again(devices);
             return Ok(None);
         }
-        let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         self.recorder.begin_step(&value, &tile, rank, homes.has_moved(&value));
         let done = self.commands(device, step, &value, &tile);
         device.flush.and_promised(later);
