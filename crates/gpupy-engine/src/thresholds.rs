@@ -213,6 +213,14 @@ gpupy_core::thresholds! {
     chained_in_software: usize = 1 << 16,
     /// The commands after which a window of a flush ends, and is run before more is compiled.
     window_commands: usize = 1 << 12,
+    /// The least pending values of a flush that is cut into windows, if it repeats itself.
+    windowed_nodes: usize = 256,
+    /// The values of a window, rounded up to whole turns.
+    window_nodes: usize = 64,
+    /// The most values of a turn of a loop that is found in a flush.
+    most_of_turn: usize = 1024,
+    /// How many times the bytes of what is wanted may live at the end of a window that may not be read wholly.
+    windowed_bytes: u64 = 8,
     /// How often an evaluation is compiled anew because something else holds what a command was to write, before it
     /// writes nothing in place.
     takes_tried: usize = 2,

@@ -106,6 +106,7 @@ impl Context {
                 if is_eager { T.most_points } else { 0 },
             ),
             progress: None,
+            windows: None,
         };
         engine.resize(registry.len());
         let wanted = settings.driver.clone();

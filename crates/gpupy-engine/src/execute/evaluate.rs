@@ -25,6 +25,7 @@ use crate::schedule::passes::decided::Decided;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::passes::placement::{DeviceOrder, ValuePlacement};
+use crate::schedule::passes::windows::FlushWindows;
 use crate::schedule::steps::ordering::{Failed, Schedule, closed};
 use crate::schedule::walk::Needs;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
@@ -50,6 +51,8 @@ pub(crate) struct Engine {
     pub tracer: Tracer,
     /// Where the present evaluation stands, after a pause.
     pub progress: Option<Box<Progress>>,
+    /// The windows that are left of it.
+    pub windows: Option<FlushWindows>,
 }
 
 impl Engine {
@@ -81,6 +84,24 @@ impl Engine {
     /// # Errors
     /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
+        let mut windows = self.windows.take().unwrap_or_else(|| FlushWindows::of(demand));
+        let mut done = Ok(());
+        while done.is_ok()
+            && let Some(next) = windows.present().and_then(Demand::first_of)
+        {
+            done = self.evaluate_window(&Demand { is_window: true, ..next }, order);
+            if done.is_ok() {
+                windows.computed();
+            }
+        }
+        let done = done.and_then(|()| self.evaluate_window(demand, order));
+        let is_paused = |error: &Error| error.kind() == ErrorKind::Interrupted;
+        self.windows = done.as_ref().err().is_some_and(is_paused).then_some(windows);
+        done
+    }
+
+    /// Evaluates one window of a flush.
+    fn evaluate_window(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let first = order.devices.first();
         let mut progress = match self.progress.take() {
             Some(progress) if progress.homes.order.devices.first() == first => progress,
@@ -115,12 +136,13 @@ impl Engine {
         let devices = self.devices.iter_mut().map(Option::as_mut);
         let facts = devices.map(|device| device.map(|d| std::mem::take(&mut d.flush)));
         let facts = facts.map(Option::unwrap_or_default).collect();
-        Aside { facts, progress: self.progress.take() }
+        Aside { facts, progress: self.progress.take(), windows: self.windows.take() }
     }
 
     /// Takes up again what was laid aside.
     pub fn take_up(&mut self, aside: Aside) {
         self.progress = aside.progress;
+        self.windows = aside.windows;
         for (device, facts) in self.devices.iter_mut().zip(aside.facts) {
             if let Some(device) = device {
                 device.flush = facts;

@@ -16,6 +16,7 @@ use crate::schedule::compiled::command::CompiledFlush;
 use crate::schedule::compiled::compilation::Compilation;
 use crate::schedule::engine_device::FlushFacts;
 use crate::schedule::passes::placement::ValuePlacement;
+use crate::schedule::passes::windows::FlushWindows;
 use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::walk::Needs;
 use gpupy_core::Error;
@@ -97,6 +98,7 @@ pub(crate) enum RunEnd {
 /// What a paused evaluation goes on with.
 pub(crate) struct Aside {
     pub progress: Option<Box<Progress>>,
+    pub windows: Option<FlushWindows>,
     /// Of each device, its facts about the flush.
     pub facts: Vec<FlushFacts>,
 }

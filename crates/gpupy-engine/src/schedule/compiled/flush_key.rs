@@ -29,6 +29,7 @@ pub(crate) fn structure(
     }
     let mut words = Structure::with_room(WORDS * (below.values.len() + below.leaves.len()));
     words.push(device.tiling(&[usize::MAX]).tile(0).range.len() as u64);
+    words.push(u64::from(demand.is_window));
     words.extend([demand.range.start as u64, demand.range.end as u64, below.values.len() as u64]);
     for (number, value) in below.values.iter().enumerate() {
         if !below.is_new[number] {
@@ -133,7 +134,9 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDe
 /// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where a
 /// value that is computed in passing has other handles.
 fn is_all(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> bool {
-    let Some(interner) = &demand.value.0.interner else { return true };
+    let Some(interner) = demand.value.0.interner.as_ref().filter(|_| !demand.is_window) else {
+        return true;
+    };
     let is_own = |value: &Value| below.number(value.id()).is_some();
     let has_reduction = || below.values.iter().any(|value| value.reduces().is_some());
     if device.caps.max_reductions > 1

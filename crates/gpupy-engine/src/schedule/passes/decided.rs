@@ -47,7 +47,10 @@ impl Decided {
             fates: Arc::new(Fates::of(&mut flush)),
             together: Arc::new(flush.together),
             sides: Arc::new(placement::sides(below, devices, order)),
-            others: Arc::new(Others::of(demand.value)),
+            others: Arc::new(match demand.is_window {
+                true => Others::default(),
+                false => Others::of(demand.value),
+            }),
         }
     }
 }

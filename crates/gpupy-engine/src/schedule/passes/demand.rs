@@ -17,12 +17,14 @@ pub(crate) struct Demand<'d> {
     pub next: &'d [Value],
     /// Whether the program drops the values from which the wanted ones are computed, before it goes on.
     pub passing: bool,
+    /// Whether more is asked for later, which it reads: then nothing else is computed beside.
+    pub is_window: bool,
 }
 
 impl<'d> Demand<'d> {
     /// Positions of a value, and nothing that is known of besides.
     pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
-        Demand { value, range, next: &[], passing: false }
+        Demand { value, range, next: &[], passing: false, is_window: false }
     }
 
     /// Whether the values are computed.
@@ -43,6 +45,7 @@ impl<'d> Demand<'d> {
             range: 0..value.len(),
             next: &rest[..rest.len().min(T.flushed_together)],
             passing: false,
+            is_window: false,
         })
     }
 }

@@ -18,3 +18,4 @@ pub(crate) mod others;
 pub(crate) mod pending_graph;
 pub(crate) mod placement;
 pub(crate) mod reduction_groups;
+pub(crate) mod windows;
