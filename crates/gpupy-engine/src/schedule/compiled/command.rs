@@ -12,6 +12,7 @@
 use crate::blocks::cache::BlockPart;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::passed::PartialRead;
+use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::program::structure_cache::Weighed;
@@ -37,13 +38,34 @@ pub(crate) struct CompiledFlush {
     /// The values that nothing needs any more when each command begins, so that their handles are dropped; and those
     /// behind the last command.
     pub dead: Vec<SmallVec<[Number; 2]>>,
+    /// The scalars of its values, if a later flush does the same with equal ones alone.
+    pub scalars: Option<Vec<u64>>,
 }
 
 impl CompiledFlush {
+    /// Whether it is what a flush of these values does, which has its structure.
+    pub fn is_for<'v>(&self, values: impl Iterator<Item = &'v Value>) -> bool {
+        self.scalars.as_ref().is_none_or(|own| scalars(values).eq(own.iter().copied()))
+    }
+
     /// Whether kernels are launched strip by strip.
     pub fn has_strips(&self) -> bool {
         self.commands.iter().any(|command| matches!(command, Command::Repeat(..)))
     }
+}
+
+/// The scalars that values read, by their bits.
+pub(super) fn scalars<'v>(
+    values: impl Iterator<Item = &'v Value>,
+) -> impl Iterator<Item = u64> {
+    let inputs = values.flat_map(|value| match &value.0.kind {
+        ValueKind::Expr { inputs, .. } => &inputs[..],
+        _ => &[],
+    });
+    inputs.filter_map(|input| match input {
+        Input::Scalar(scalar) => Some(scalar.bits),
+        _ => None,
+    })
 }
 
 /// A part of a value in a block of its own.
@@ -208,6 +230,7 @@ impl Weighed for CompiledFlush {
             _ => 32,
         };
         let commands: usize = self.commands.iter().map(of_command).sum();
-        commands + 16 * self.buffers.len() + 4 * self.dead.len()
+        let scalars = self.scalars.as_ref().map_or(0, Vec::len);
+        commands + 16 * self.buffers.len() + 4 * self.dead.len() + scalars
     }
 }

@@ -10,7 +10,7 @@
 
 use super::command::{
     Buffer, BufferId, Command, CompiledFlush, HostCommand, KernelCommand, LaunchTarget,
-    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock,
+    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock, scalars,
 };
 use super::lifetimes::Lifetimes;
 use super::parameters::{FlushScalars, Root, root};
@@ -430,7 +430,8 @@ impl FlushRecorder {
         let params = match !self.has_slots || !self.is_kept || kernel.params.is_empty() {
             true => bits(),
             false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
-                self.is_kept = false;
+                self.has_slots = false;
+                self.flush.scalars = Some(scalars(self.values.iter().flatten()).collect());
                 bits()
             }),
         };
