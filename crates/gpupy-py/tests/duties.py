@@ -32,7 +32,8 @@ EVERY_DRIVER = frozenset(
     test_general_reductions test_host_memory test_interrupt test_jit test_kernel_names test_kernel_points
     test_kernels test_launches test_lend test_long test_loops test_memory test_parted test_parts
     test_processes test_programs test_random_jit test_random_kernels test_random_programs test_refusals
-    test_rewrites test_rows test_saved_files test_small_axes test_thesis test_threads test_written_elements
+    test_rewrites test_rows test_saved_files test_small_axes test_thesis test_threads test_windows
+    test_written_elements
     """.split()
 )
 # Files whose tests are of the front end, or of values that the conformance suite has by dtype on each driver;

@@ -84,7 +84,10 @@ impl Engine {
     /// # Errors
     /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let mut windows = self.windows.take().unwrap_or_else(|| FlushWindows::of(demand));
+        let mut windows = self.windows.take().unwrap_or_else(|| {
+            let first = order.devices.first().and_then(|first| self.device(*first).ok());
+            first.map_or_else(FlushWindows::default, |device| FlushWindows::of(demand, device))
+        });
         let mut done = Ok(());
         while done.is_ok()
             && let Some(next) = windows.present().and_then(Demand::first_of)

@@ -9,9 +9,11 @@
 //! Not here: what a window does (`compiled/`), by which key it is known again (`compiled/flush_key.rs`).
 
 use super::demand::Demand;
+use super::needed::needed;
 use super::pending_graph::{InputSource, PendingGraph};
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, Node, NodeOp, Value, ValueKind};
+use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::VecDeque;
@@ -28,19 +30,18 @@ pub(crate) struct FlushWindows {
 }
 
 impl FlushWindows {
-    /// The windows of what is asked for, if that is long and repeats itself.
-    pub fn of(demand: &Demand<'_>) -> FlushWindows {
-        let is_whole = demand.range == (0..demand.value.len());
+    /// The windows of what a device is asked for, if that is long and repeats itself.
+    pub fn of(demand: &Demand<'_>, device: &OpenDevice) -> FlushWindows {
         // The weight is at least the number of values, where none is shared.
         let most = demand.wanted().map(|value| value.0.weight as usize).sum::<usize>();
-        if !is_whole || most < T.windowed_nodes {
+        if most < T.windowed_nodes {
             return FlushWindows::default();
         }
         let below = PendingGraph::of(demand);
         if below.values.len() < T.windowed_nodes {
             return FlushWindows::default();
         }
-        let ends = Turns::of(&below).map(|turns| turns.windows(demand, &below));
+        let ends = Turns::of(&below).and_then(|turns| turns.windows(demand, &below, device));
         FlushWindows { ends: ends.unwrap_or_default(), present: Vec::new() }
     }
 
@@ -88,48 +89,54 @@ impl Turns {
         })
     }
 
-    /// What each window but the last is asked for.
-    fn windows(&self, demand: &Demand<'_>, below: &PendingGraph) -> VecDeque<Vec<Weak<Node>>> {
+    /// What each window but the last is asked for; nothing where windows would compute what is not needed, or store
+    /// what is larger than the device's blocks.
+    fn windows(
+        &self,
+        demand: &Demand<'_>,
+        below: &PendingGraph,
+        device: &OpenDevice,
+    ) -> Option<VecDeque<Vec<Weak<Node>>>> {
         let count = below.values.len();
-        let last_reads = last_reads(below);
-        let is_wanted: Vec<bool> = {
-            let mut wanted = vec![false; count];
-            let numbers = demand.wanted().filter_map(|value| below.number(value.id()));
-            numbers.for_each(|number| wanted[number as usize] = true);
-            wanted
-        };
+        let last_reads = last_reads(demand, below);
         let bytes = living_bytes(below, &last_reads);
         // The place of a turn in the middle where the fewest bytes live.
         let middle = count / 2;
-        let places = middle..(middle + self.period).min(count);
-        let Some(place) = places.min_by_key(|place| bytes[*place]) else { return VecDeque::new() };
-        let wanted: u64 = demand.wanted().map(Value::byte_len).sum();
-        if !reads_all(below, place, self.period)
-            && bytes[place] > wanted.saturating_mul(T.windowed_bytes)
-        {
-            return VecDeque::new();
+        let place = (middle..(middle + self.period).min(count)).min_by_key(|at| bytes[*at])?;
+        let ends = |begin: usize, cut: usize| {
+            let last_reads = &last_reads;
+            (begin..cut).rev().filter(move |number| last_reads[*number] >= cut)
+        };
+        let needed = needed(demand, below);
+        let needed = ends(0, place).map(|number| {
+            needed[number].len() as u128 * below.values[number].dtype().size() as u128
+        });
+        let fits = |number: usize| device.tiling_of(&below.values[number]).is_one();
+        if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
+            return None;
         }
-        let turns = T.window_nodes.div_ceil(self.period);
-        let step = turns * self.period;
-        let first = place % step;
-        let cuts = (first..count).step_by(step).filter(|cut| *cut > 0);
+        let values = match (place.saturating_sub(self.period)..place).any(|at| moves(below, at)) {
+            true => T.window_nodes,
+            false => T.window_nodes_in_place,
+        };
+        let step = values.div_ceil(self.period) * self.period;
         // Where more lives than in the middle, turns are not alike.
         let is_cut = |cut: &usize| self.is_alike[*cut] && bytes[*cut] <= bytes[place];
+        let cuts = (place % step..count).step_by(step).filter(|cut| *cut > 0);
         let mut windows = VecDeque::new();
         let mut begin = 0;
         for cut in cuts.filter(is_cut) {
-            let lives = |number: &usize| last_reads[*number] >= cut || is_wanted[*number];
-            let values = (begin..cut).filter(lives).map(|number| &below.values[number]);
             // Newer ones first, as their operands are older.
-            windows.push_back(values.rev().map(|value| Arc::downgrade(&value.0)).collect());
+            let values = ends(begin, cut).map(|number| &below.values[number]);
+            windows.push_back(values.map(|value| Arc::downgrade(&value.0)).collect());
             begin = cut;
         }
-        windows
+        Some(windows)
     }
 }
 
-/// Of each value the last that reads it.
-fn last_reads(below: &PendingGraph) -> Vec<usize> {
+/// Of each value the last that reads it; what is wanted is read behind all.
+fn last_reads(demand: &Demand<'_>, below: &PendingGraph) -> Vec<usize> {
     let mut last = vec![0; below.values.len()];
     for (reader, reads) in below.reads.iter().enumerate() {
         for source in reads {
@@ -138,31 +145,36 @@ fn last_reads(below: &PendingGraph) -> Vec<usize> {
             }
         }
     }
+    for number in demand.wanted().filter_map(|value| below.number(value.id())) {
+        last[number as usize] = below.values.len();
+    }
     last
 }
 
 /// The bytes of values before each place that are read behind it.
-fn living_bytes(below: &PendingGraph, last_reads: &[usize]) -> Vec<u64> {
-    let mut bytes = vec![0u64; below.values.len() + 1];
-    let mut ends = vec![0u64; below.values.len() + 1];
-    let mut living = 0u64;
+fn living_bytes(below: &PendingGraph, last_reads: &[usize]) -> Vec<u128> {
+    let mut bytes = vec![0; below.values.len() + 1];
+    let mut ends = vec![0; below.values.len() + 1];
+    let mut living = 0;
     for (number, value) in below.values.iter().enumerate() {
         living -= std::mem::take(&mut ends[number]);
         bytes[number] = living;
         if last_reads[number] > number {
-            living = living.saturating_add(value.byte_len());
-            ends[last_reads[number] + 1] += value.byte_len();
+            let len = u128::from(value.byte_len());
+            living += len;
+            if let Some(end) = ends.get_mut(last_reads[number] + 1) {
+                *end += len;
+            }
         }
     }
     bytes
 }
 
-/// Whether a turn reads all elements of what it computes, however few are wanted in the end.
-fn reads_all(below: &PendingGraph, place: usize, period: usize) -> bool {
-    below.values[place.saturating_sub(period)..place].iter().any(|value| {
-        let ValueKind::Expr { op, .. } = &value.0.kind else { return false };
-        matches!(op, NodeOp::Reduce { .. } | NodeOp::Whole(_))
-    })
+/// Whether a value reads elements that stand elsewhere than its own.
+fn moves(below: &PendingGraph, number: usize) -> bool {
+    let ValueKind::Expr { op, inputs } = &below.values[number].0.kind else { return false };
+    !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_))
+        || inputs.iter().any(|input| matches!(input, Input::View(..)))
 }
 
 /// A number for each value that is equal for values which do the same to what stands at the same distances before them,
@@ -228,4 +240,62 @@ fn own_likeness(number: usize, value: &Value, reads: &[InputSource]) -> Option<u
         }
     }
     Some(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::array::base::{Array, ArrayOrScalar};
+    use crate::record::recorder::Recorder;
+    use gpupy_core::DType;
+    use gpupy_core::op::Op;
+
+    const LEN: usize = 100;
+
+    /// What turns of a loop make of an array, each from its own number.
+    fn looped(turns: usize, turn: impl Fn(&Recorder, &Array, usize) -> Array) -> Array {
+        let recorder = Recorder::default();
+        let given = Array::from_bytes(DType::F32, &[LEN], &[0; 4 * LEN]).unwrap();
+        (0..turns).fold(given, |array, number| turn(&recorder, &array, number))
+    }
+
+    fn apply(recorder: &Recorder, op: Op, array: &Array, other: &Array) -> Array {
+        recorder.apply(op, &[ArrayOrScalar::Array(array), ArrayOrScalar::Array(other)]).unwrap()
+    }
+
+    /// The values of a turn.
+    fn period(array: &Array) -> Option<usize> {
+        let value = array.value().unwrap();
+        Turns::of(&PendingGraph::of(&Demand::of(&value, 0..value.len()))).map(|turns| turns.period)
+    }
+
+    #[test]
+    fn a_turn_is_what_comes_again() {
+        let step = |recorder: &Recorder, x: &Array, _| {
+            let back = x.slice_axis(0, LEN - 1, LEN, -1);
+            let sum = apply(recorder, Op::Add, x, &back);
+            let product = apply(recorder, Op::Mul, &sum, x);
+            apply(recorder, Op::Sub, &product, &back)
+        };
+        assert_eq!(period(&looped(100, step)), Some(3));
+        // Every second turn does something more.
+        let in_turns = |recorder: &Recorder, x: &Array, number: usize| {
+            let y = step(recorder, x, number);
+            if number.is_multiple_of(2) { apply(recorder, Op::Max, &y, x) } else { y }
+        };
+        assert_eq!(period(&looped(100, in_turns)), Some(7));
+    }
+
+    #[test]
+    fn what_does_not_repeat_has_no_turns() {
+        // Each turn reads other elements.
+        let step = |recorder: &Recorder, x: &Array, number: usize| {
+            let first = x.slice_axis(0, number % LEN, 1, 1);
+            let first = first.view(&[LEN], &[0], first.layout().offset).unwrap();
+            apply(recorder, Op::Add, x, &first)
+        };
+        assert_eq!(period(&looped(LEN, step)), None);
+    }
 }

@@ -1,0 +1,276 @@
+"""Windows of a long flush: a loop is compiled once, whatever its length, and its values are NumPy's.
+
+Random loops have a body that is drawn once and repeated, as a program's is; what is drawn reads slices, writes to
+them, turns, joins and reduces. The numbers are small integers, so that all are exact. Not here: loops of programs,
+pauses (`test_loops.py`), random programs that repeat nothing (`test_random_programs.py`).
+"""
+
+import random
+
+import loops
+import numpy
+import pytest
+
+import gpupy
+
+N = 12
+# Where kernels are not compiled, a loop takes some milliseconds.
+COUNT = {"cpu": 150, "soft": 150}
+COUNT_COMPILED = 6
+
+STARTING = [row["name"] for row in gpupy.drivers() if row["starts"]]
+on_drivers = pytest.mark.parametrize("driver", STARTING)
+
+
+def _slices(r):
+    return r.choice([(slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)), (slice(2, -1), slice(1, -2))])
+
+
+def _update(r):
+    into, read = _slices(r)
+    a, b, axis = r.randrange(3), r.randrange(3), r.randrange(2)
+
+    def step(np, state, k):
+        to, of = ((into, read) if axis == 0 else ((slice(None), into), (slice(None), read)))
+        state[a][to] += state[b][of]
+
+    return step
+
+
+def _expression(r):
+    a, b, c = (r.randrange(3) for _ in range(3))
+    factor = r.choice([1, 2, None])
+
+    def step(np, state, k):
+        state[a] = state[b] * (factor if factor is not None else k % 3) - state[c]
+
+    return step
+
+
+def _turned(r):
+    a, b, by, axis = r.randrange(3), r.randrange(3), r.choice([-1, 1, 3]), r.randrange(2)
+
+    def step(np, state, k):
+        state[a] = np.roll(state[b], by, axis) + state[a]
+
+    return step
+
+
+def _written(r):
+    a, at, value = r.randrange(3), r.choice([0, -1, slice(2, 5)]), r.choice([0, 3, None])
+
+    def step(np, state, k):
+        state[a][at] = value if value is not None else k % 5
+
+    return step
+
+
+def _rows(r):
+    a, b = r.randrange(3), r.randrange(3)
+
+    def step(np, state, k):
+        state[a][k % N] = state[b][(k + 1) % N] + 1
+
+    return step
+
+
+def _masked(r):
+    a, b, bound = r.randrange(3), r.randrange(3), r.choice([0, 2])
+
+    def step(np, state, k):
+        state[a][state[b] > bound] -= 1
+
+    return step
+
+
+def _reduced(r):
+    a, b = r.randrange(3), r.randrange(3)
+    name, axis = r.choice(["max", "min", "sum"]), r.choice([0, 1, None])
+
+    def step(np, state, k):
+        state[a] = state[a] - getattr(state[b], name)(axis)
+
+    return step
+
+
+def _joined(r):
+    a, b = r.randrange(3), r.randrange(3)
+
+    def step(np, state, k):
+        state[a] = np.concatenate([state[b][1:], state[a][:1]])
+
+    return step
+
+
+def _swapped(r):
+    a, b = r.sample(range(3), 2)
+
+    def step(np, state, k):
+        state[a], state[b] = state[b], state[a]
+
+    return step
+
+
+def _copied(r):
+    a, b = r.randrange(3), r.randrange(3)
+
+    def step(np, state, k):
+        state[a] = state[b].copy()
+
+    return step
+
+
+KINDS = [_update, _update, _expression, _expression, _turned, _written, _rows, _masked, _reduced, _joined, _swapped, _copied]
+
+
+def _wrapped(np, state, k):
+    """Keeps the numbers small, whatever the loop makes of them."""
+    for place in range(3):
+        state[place] = state[place] % 1024
+
+
+def random_loop(seed):
+    """A loop's text as functions, its length, when something is read, and which states are kept."""
+    r = random.Random(seed)
+    body = [r.choice(KINDS)(r) for _ in range(r.randint(1, 6))] + [_wrapped]
+    steps = r.choice([3, 40, 97, 150])
+    every, kept = r.choice([0, 0, 0, 50]), r.choice([0, 0, 7, 31])
+    dtype = r.choice(["i4", "f4", "f8"])
+
+    def run(np):
+        start = numpy.random.default_rng(seed).integers(0, 5, (3, N, N))
+        state = [np.asarray(part.astype(dtype)) for part in start]
+        seen = []
+        for k in range(steps):
+            for step in body:
+                step(np, state, k)
+            if every and k % every == every - 1:
+                seen.append(numpy.array(state[k % 3][k % N, 2:5]))
+            if kept and k % kept == 0:
+                seen.append(state[k % 3] + 1)
+        return [numpy.array(value) for value in (seen[::-1] + state if r.random() < 0.5 else state + seen)]
+
+    return run
+
+
+@on_drivers
+def test_random_loops_are_numpys(driver):
+    gpupy._gpupy.reconfigure(driver, strict=True)
+    for seed in range(COUNT.get(driver, COUNT_COMPILED)):
+        loop = random_loop(seed)
+        wanted = random_loop(seed)(numpy)
+        for one, other in zip(loop(gpupy), wanted, strict=True):
+            numpy.testing.assert_array_equal(one, other, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("limits", [{"block_bytes": 1000}, {"slice": 0.0005}, {"flush_operations": 300}], ids=str)
+def test_random_loops_are_numpys_under_limits(limits):
+    gpupy._gpupy.reconfigure("cpu", strict=True, **limits)
+    for seed in range(COUNT["cpu"], COUNT["cpu"] + 60):
+        wanted = random_loop(seed)(numpy)
+        for one, other in zip(random_loop(seed)(gpupy), wanted, strict=True):
+            numpy.testing.assert_array_equal(one, other, err_msg=f"seed {seed}")
+
+
+def wave(np, steps, look):
+    v = np.zeros((40, 40))
+    v[20, 20] = 1
+    u = np.zeros_like(v)
+    for _ in range(steps):
+        lap = -4 * v
+        lap[1:] += v[:-1]
+        lap[:-1] += v[1:]
+        lap[:, 1:] += v[:, :-1]
+        lap[:, :-1] += v[:, 1:]
+        u, v = v, 2 * v - u + 0.1 * lap
+        look(v)
+    return [v]
+
+
+def shallow_water(np, steps, look):
+    h = np.zeros((40, 40))
+    h[3:9, 4:9] = 1
+    vx, vy = np.zeros_like(h), np.zeros_like(h)
+    for _ in range(steps):
+        vx[1:] -= 0.1 * (h[1:] - h[:-1])
+        vy[:, 1:] -= 0.1 * (h[:, 1:] - h[:, :-1])
+        d = np.zeros_like(h)
+        d[:-1] += vx[1:]
+        d -= vx
+        d[:, :-1] += vy[:, 1:]
+        d -= vy
+        h = h - 0.1 * d
+        look(h)
+    return [h]
+
+
+REPEATING = [wave, shallow_water, loops.heat]
+
+
+def walked(loop, steps, **limits):
+    """How many values are planned for a loop, the first time."""
+    gpupy._gpupy.reconfigure("cpu", strict=True, **limits)
+    gpupy.reset_stats()
+    for result in loop(gpupy, steps, lambda _: None):
+        numpy.array(result)
+    return gpupy.stats().nodes_walked
+
+
+@pytest.mark.parametrize("loop", REPEATING, ids=lambda loop: loop.__name__)
+def test_a_long_loop_is_compiled_as_a_short_one_is(loop):
+    # One flush, however long.
+    limits = {"flush_operations": 1 << 20}
+    short, long = walked(loop, 150, **limits), walked(loop, 600, **limits)
+    # The last window may be a part of one, and is another structure then.
+    assert long <= 1.5 * short
+
+
+@pytest.mark.parametrize("loop", REPEATING, ids=lambda loop: loop.__name__)
+def test_the_same_loop_is_not_compiled_again(loop):
+    walked(loop, 200)
+    gpupy.reset_stats()
+    for result in loop(gpupy, 200, lambda _: None):
+        numpy.array(result)
+    assert gpupy.stats().nodes_walked == 0
+
+
+def test_a_flush_with_a_scalar_of_its_own_takes_what_another_with_that_scalar_does():
+    """`e[0] = k` gives the kernel a number that no value of the flush is known to have given."""
+    gpupy._gpupy.reconfigure("cpu", strict=True)
+
+    def step(np, e, k):
+        e[1:-1] += 0.5 * (e[:-2] - e[1:-1])
+        e[0] = k
+        e[-1] = k + 1
+        return e * 2
+
+    ours, theirs = gpupy.ones(50), numpy.ones(50)
+    for k in [1, 1, 1, 2, 1, 3, 3, 3, 0]:
+        numpy.testing.assert_array_equal(numpy.array(step(gpupy, ours, k)), step(numpy, theirs, k))
+
+
+def test_what_is_not_needed_is_not_computed():
+    gpupy._gpupy.reconfigure("cpu", strict=True)
+    large = gpupy.ones(1_000_000, "f4")
+    x = large
+    for _ in range(300):
+        x = x[1:] + x[:-1] * 0.5
+    gpupy.reset_stats()
+    numpy.array(x[:4])
+    assert gpupy.stats().blocks_evaluated * 4 < 1_000_000
+    assert gpupy.stats().block_bytes < 8_000_000
+
+
+@on_drivers
+def test_a_loop_takes_the_memory_of_some_turns(driver):
+    gpupy._gpupy.reconfigure(driver, strict=True, flush_operations=1 << 20)
+    v = gpupy.ones((256, 256), "f4")
+    most = 0
+    for _ in range(120):
+        lap = -4 * v
+        lap[1:] += v[:-1]
+        lap[:, 1:] += v[:, :-1]
+        v = v + 0.125 * lap
+    numpy.array(v)
+    most = gpupy.stats().pool_bytes + gpupy.stats().block_bytes
+    assert most <= 40 * v.nbytes
