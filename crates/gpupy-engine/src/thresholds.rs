@@ -219,9 +219,6 @@ gpupy_core::thresholds! {
     window_nodes: usize = 64,
     /// The most values of a turn of a loop that is found in a flush.
     most_of_turn: usize = 1024,
-    /// The values of a window whose turns read operands at their own positions alone, so that kernels may end anywhere:
-    /// fewer would be more launches.
-    window_nodes_in_place: usize = 1024,
     /// How often an evaluation is compiled anew because something else holds what a command was to write, before it
     /// writes nothing in place.
     takes_tried: usize = 2,

@@ -192,7 +192,7 @@ impl Engine {
             progress.structure = flush_key::structure(demand, &below, device);
             if let Some(structure) = progress.structure.as_ref().filter(|_| !is_exact)
                 && let Some(flush) = device.known_flush(structure)
-                && flush.is_for(below.leaves.iter().chain(&below.values))
+                && flush.is_for(&below.values)
             {
                 progress.running = Some(Running::of(flush, numbered(below), true));
                 return progress;

@@ -38,14 +38,14 @@ pub(crate) struct CompiledFlush {
     /// The values that nothing needs any more when each command begins, so that their handles are dropped; and those
     /// behind the last command.
     pub dead: Vec<SmallVec<[Number; 2]>>,
-    /// The scalars of its values, if a later flush does the same with equal ones alone.
+    /// The scalars of its pending values, if a later flush does the same with equal ones alone.
     pub scalars: Option<Vec<u64>>,
 }
 
 impl CompiledFlush {
-    /// Whether it is what a flush of these values does, which has its structure.
-    pub fn is_for<'v>(&self, values: impl Iterator<Item = &'v Value>) -> bool {
-        self.scalars.as_ref().is_none_or(|own| scalars(values).eq(own.iter().copied()))
+    /// Whether it is what a flush of these pending values does, which has its structure.
+    pub fn is_for(&self, values: &[Value]) -> bool {
+        self.scalars.as_ref().is_none_or(|own| scalars(values.iter()).eq(own.iter().copied()))
     }
 
     /// Whether kernels are launched strip by strip.

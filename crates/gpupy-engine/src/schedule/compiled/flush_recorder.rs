@@ -37,6 +37,8 @@ pub(crate) struct FlushRecorder {
     /// The values by their numbers, as long as something needs them.
     pub values: Vec<Option<Value>>,
     pub(super) lifetimes: Lifetimes,
+    /// How many of the values were computed before.
+    leaves: usize,
     pub(super) flush: CompiledFlush,
     pub(super) buffers: FxHashMap<(Number, BlockPart), BufferId>,
     /// Where the step begins that is being recorded.
@@ -109,6 +111,7 @@ impl FlushRecorder {
         });
         FlushRecorder {
             numbers,
+            leaves: below.leaves.len(),
             values: numbered(below),
             lifetimes,
             flush: CompiledFlush { dead: vec![SmallVec::new()], ..CompiledFlush::default() },
@@ -431,7 +434,8 @@ impl FlushRecorder {
             true => bits(),
             false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
                 self.has_slots = false;
-                self.flush.scalars = Some(scalars(self.values.iter().flatten()).collect());
+                let pending = self.values[self.leaves..].iter().flatten();
+                self.flush.scalars = Some(scalars(pending).collect());
                 bits()
             }),
         };

@@ -115,11 +115,11 @@ impl Turns {
         if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
             return None;
         }
-        let values = match (place.saturating_sub(self.period)..place).any(|at| moves(below, at)) {
-            true => T.window_nodes,
-            false => T.window_nodes_in_place,
-        };
-        let step = values.div_ceil(self.period) * self.period;
+        // Kernels may end anywhere in turns that move nothing.
+        if !(place.saturating_sub(self.period)..place).any(|at| moves(below, at)) {
+            return None;
+        }
+        let step = T.window_nodes.div_ceil(self.period) * self.period;
         // Where more lives than in the middle, turns are not alike.
         let is_cut = |cut: &usize| self.is_alike[*cut] && bytes[*cut] <= bytes[place];
         let cuts = (place % step..count).step_by(step).filter(|cut| *cut > 0);
