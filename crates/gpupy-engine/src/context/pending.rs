@@ -14,6 +14,7 @@ use crate::array::base::Array;
 use crate::array::contents::Contents;
 use crate::context::Context;
 use crate::graph::value::{Value, ValueId, ValueKind, computed_bytes};
+use crate::schedule::passes::demand::Demand;
 use gpupy_core::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -138,7 +139,9 @@ impl Context {
         }
         self.while_others_run(|| {
             self.state()?.engine.stats.automatic_flushes += 1;
-            self.compute(value, 0..value.len())
+            // A loop goes on at the same place of a turn, whatever number of operations it has.
+            let demand = Demand { in_windows: true, ..Demand::of(value, 0..value.len()) };
+            self.compute_demand(&demand, |_| Ok(()))
         })
     }
 }

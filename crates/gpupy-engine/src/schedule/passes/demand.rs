@@ -19,12 +19,14 @@ pub(crate) struct Demand<'d> {
     pub passing: bool,
     /// Whether more is asked for later, which it reads: then nothing else is computed beside.
     pub is_window: bool,
+    /// Whether what is no whole window may stay pending, where there are windows.
+    pub in_windows: bool,
 }
 
 impl<'d> Demand<'d> {
     /// Positions of a value, and nothing that is known of besides.
     pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
-        Demand { value, range, next: &[], passing: false, is_window: false }
+        Demand { value, range, next: &[], passing: false, is_window: false, in_windows: false }
     }
 
     /// Whether the values are computed.
@@ -46,6 +48,7 @@ impl<'d> Demand<'d> {
             next: &rest[..rest.len().min(T.flushed_together)],
             passing: false,
             is_window: false,
+            in_windows: false,
         })
     }
 }

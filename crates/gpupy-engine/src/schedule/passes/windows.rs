@@ -27,6 +27,8 @@ pub(crate) struct FlushWindows {
     ends: VecDeque<Vec<Weak<Node>>>,
     /// What the present one is still asked for, the next value first.
     present: Vec<Value>,
+    /// Whether there were any.
+    pub are_any: bool,
 }
 
 impl FlushWindows {
@@ -42,7 +44,8 @@ impl FlushWindows {
             return FlushWindows::default();
         }
         let ends = Turns::of(&below).and_then(|turns| turns.windows(demand, &below, device));
-        FlushWindows { ends: ends.unwrap_or_default(), present: Vec::new() }
+        let ends = ends.unwrap_or_default();
+        FlushWindows { are_any: !ends.is_empty(), ends, present: Vec::new() }
     }
 
     /// What the present window is still asked for; nothing where only the last one is left.
@@ -64,8 +67,8 @@ impl FlushWindows {
 struct Turns {
     /// The values of a turn.
     period: usize,
-    /// Whether each value is like the one a turn before.
-    is_alike: Vec<bool>,
+    /// Of each value a number that is equal for those at the same place of a turn.
+    likeness: Vec<u64>,
 }
 
 impl Turns {
@@ -82,11 +85,13 @@ impl Turns {
         let (period, votes) =
             votes.into_iter().max_by_key(|(period, votes)| (*votes, std::cmp::Reverse(*period)))?;
         let is_loop = period <= T.most_of_turn && votes * 4 >= likeness.len() * 3;
-        is_loop.then(|| {
-            let before = |number: usize| number.checked_sub(period).map(|before| likeness[before]);
-            let is_alike = (0..likeness.len()).map(|n| before(n) == Some(likeness[n])).collect();
-            Turns { period, is_alike }
-        })
+        is_loop.then_some(Turns { period, likeness })
+    }
+
+    /// Whether a value is like the one a turn before.
+    fn is_alike(&self, number: usize) -> bool {
+        number.checked_sub(self.period).map(|before| self.likeness[before])
+            == Some(self.likeness[number])
     }
 
     /// What each window but the last is asked for; nothing where windows would compute what is not needed, or store
@@ -100,9 +105,10 @@ impl Turns {
         let count = below.values.len();
         let last_reads = last_reads(demand, below);
         let bytes = living_bytes(below, &last_reads);
-        // The place of a turn in the middle where the fewest bytes live.
+        // The place of a turn in the middle where the fewest bytes live; of several the same one in each flush.
         let middle = count / 2;
-        let place = (middle..(middle + self.period).min(count)).min_by_key(|at| bytes[*at])?;
+        let places = middle..(middle + self.period).min(count);
+        let place = places.min_by_key(|at| (bytes[*at], self.likeness[*at]))?;
         let ends = |begin: usize, cut: usize| {
             let last_reads = &last_reads;
             (begin..cut).rev().filter(move |number| last_reads[*number] >= cut)
@@ -115,14 +121,15 @@ impl Turns {
         if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
             return None;
         }
-        // Kernels may end anywhere in turns that move nothing.
+        // Turns that move nothing are fused, and reduced together.
         if !(place.saturating_sub(self.period)..place).any(|at| moves(below, at)) {
             return None;
         }
         let step = T.window_nodes.div_ceil(self.period) * self.period;
         // Where more lives than in the middle, turns are not alike.
-        let is_cut = |cut: &usize| self.is_alike[*cut] && bytes[*cut] <= bytes[place];
-        let cuts = (place % step..count).step_by(step).filter(|cut| *cut > 0);
+        let is_cut = |cut: &usize| self.is_alike(*cut) && bytes[*cut] <= bytes[place];
+        // What stands before the first turn goes with it.
+        let cuts = (place % self.period + step..count).step_by(step);
         let mut windows = VecDeque::new();
         let mut begin = 0;
         for cut in cuts.filter(is_cut) {
@@ -173,7 +180,7 @@ fn living_bytes(below: &PendingGraph, last_reads: &[usize]) -> Vec<u128> {
 /// Whether a value reads elements that stand elsewhere than its own.
 fn moves(below: &PendingGraph, number: usize) -> bool {
     let ValueKind::Expr { op, inputs } = &below.values[number].0.kind else { return false };
-    !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_))
+    !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. })
         || inputs.iter().any(|input| matches!(input, Input::View(..)))
 }
 
