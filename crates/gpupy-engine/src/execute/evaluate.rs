@@ -215,7 +215,7 @@ impl Engine {
         let may_take = progress.untaken < T.takes_tried;
         let has_slots = progress.structure.is_some() && !progress.is_exact;
         let recorder = FlushRecorder::of(demand, below, (may_take, has_slots));
-        let mut schedule = Schedule::of(demand.value, demand.range.clone(), progress.in_strips);
+        let mut schedule = Schedule::of(demand.roots(), progress.in_strips);
         let (needs, rank) = std::mem::take(&mut progress.first);
         schedule.want(needs, rank);
         progress.compilation = Some(Box::new(Compilation::of(schedule, recorder)));

@@ -5,6 +5,7 @@
 //! Not here: what is pending below the wanted values (`pending_graph.rs`).
 
 use crate::graph::value::Value;
+use crate::schedule::walk::Needs;
 use crate::thresholds::T;
 use std::ops::Range;
 
@@ -29,9 +30,17 @@ impl<'d> Demand<'d> {
         Demand { value, range, next: &[], passing: false, is_window: false, in_windows: false }
     }
 
-    /// Whether the values are computed.
+    /// Whether the values are computed: the first one, and all of a window's.
     pub fn is_met(&self) -> bool {
         self.value.state().computed.covers(self.range.clone())
+            && (!self.is_window || self.next.iter().all(Value::is_computed))
+    }
+
+    /// The positions that are computed in any case.
+    pub fn roots(&self) -> Needs {
+        let next = if self.is_window { self.next } else { &[] };
+        let next = next.iter().map(|value| (value.clone(), 0..value.len()));
+        std::iter::once((self.value.clone(), self.range.clone())).chain(next).collect()
     }
 
     /// The wanted values, and those that will be asked for next.

@@ -83,7 +83,7 @@ pub(crate) struct Failed {
 
 /// The steps that compute the wanted values.
 pub(crate) struct Schedule {
-    root: (Value, Range<usize>),
+    roots: Needs,
     /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
     wanted: Vec<WantedTile>,
     /// How many steps needed some.
@@ -97,13 +97,12 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of positions of a value, on a device of rank 0; no step is known yet. Steps may be done strip by
-    /// strip, or not.
-    pub fn of(value: &Value, range: Range<usize>, in_strips: bool) -> Schedule {
+    /// The schedule of positions of values, the last one first, on a device of rank 0; no step is known yet. Steps may
+    /// be done strip by strip, or not.
+    pub fn of(roots: Needs, in_strips: bool) -> Schedule {
         let (wanted, steps) = Default::default();
-        let root = (value.clone(), range);
-        let mut schedule = Schedule { root, wanted, readers: 0, steps, nodes: 0, in_strips };
-        schedule.want(vec![schedule.root.clone()], 0);
+        let mut schedule = Schedule { roots, wanted, readers: 0, steps, nodes: 0, in_strips };
+        schedule.want(schedule.roots.clone(), 0);
         schedule
     }
 
@@ -113,7 +112,7 @@ impl Schedule {
         self.steps.clear();
         self.nodes = 0;
         devices.iter_mut().flatten().for_each(|device| device.flush.promise_recorded());
-        self.want(vec![self.root.clone()], 0);
+        self.want(self.roots.clone(), 0);
     }
 
     /// The next action.
