@@ -274,3 +274,33 @@ def test_a_loop_takes_the_memory_of_some_turns(driver):
     numpy.array(v)
     most = gpupy.stats().pool_bytes + gpupy.stats().block_bytes
     assert most <= 40 * v.nbytes
+
+
+def _swapped_and_wrapped(np, n, steps):
+    a, b = (np.asarray(numpy.random.default_rng(k).integers(0, 1000, (n, n))) for k in range(2))
+    for _ in range(steps):
+        a, b = b, a
+        a[:, :-1] += abs(b[:, :-1] * 3)
+        a %= 1001
+        b %= 1001
+    return [a, b]
+
+
+def _three_in_turns(np, n, steps):
+    a, b, c = (np.asarray(numpy.random.default_rng(k).random((n, n))) for k in range(3))
+    for _ in range(steps):
+        a += c
+        a[1:-1, 1:-1] += 0.1 * (b[:-2, 1:-1] - b[2:, 1:-1])
+        a, b, c = b, c, a
+        c *= 0.5
+    return [a, b, c]
+
+
+@on_drivers
+@pytest.mark.parametrize("loop", [_swapped_and_wrapped, _three_in_turns], ids=lambda loop: loop.__name__)
+def test_what_a_step_computes_beside_a_value_that_nothing_needs_is_computed(driver, loop):
+    """A step whose value came otherwise is left out, but not what was promised with it."""
+    for steps in [27, 31, 49] if driver not in COUNT else [*range(20, 60), 100]:
+        gpupy._gpupy.reconfigure(driver, strict=True)
+        for one, other in zip(loop(gpupy, 8, steps), loop(numpy, 8, steps), strict=True):
+            numpy.testing.assert_array_equal(one, other, err_msg=f"{steps} steps")

@@ -6,7 +6,7 @@
 //! Not here: which steps there are (`steps/ordering.rs`), their commands (`commands/`), running them (`execute/`).
 
 use super::flush_recorder::FlushRecorder;
-use crate::graph::value::Value;
+use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Commands, kernel_of};
 use crate::schedule::destination::Destination;
@@ -22,6 +22,7 @@ use crate::schedule::walk::rematerialisation::{Passes, Rematerialisation};
 use crate::thresholds::T;
 use gpupy_core::Result;
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 /// A flush that is being compiled.
 pub(crate) struct Compilation {
@@ -97,16 +98,20 @@ impl Compilation {
         next: Ordered,
     ) -> Result<Option<WindowEnd>> {
         let Ordered { value, tile, rank, step, gives } = next;
-        if self.recorder.computes(value.id(), &tile.range) {
-            // One before it gives more than it had promised.
-            if !gives.of_values().all(|(value, range)| self.recorder.computes(value, &range)) {
-                self.schedule.find_again(devices);
+        // One before it computes more than it had promised, or what it was for came otherwise.
+        let is_computed = self.recorder.computes(value.id(), &tile.range);
+        if is_computed || self.recorder.is_dead(value.id()) {
+            let is_needed = |(value, range): (ValueId, Range<usize>)| {
+                !self.recorder.computes(value, &range) && !self.recorder.is_dead(value)
+            };
+            if !gives.of_values().any(is_needed) {
+                return Ok(None);
             }
-            return Ok(None);
-        }
-        if self.recorder.is_dead(&value) {
-            // What it was for came otherwise.
-            return Ok(None);
+            // Something else that was promised with it is needed still.
+            if is_computed || self.may_find_again() {
+                self.schedule.find_again(devices);
+                return Ok(None);
+            }
         }
         let position = homes.order.devices[rank];
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;

@@ -294,7 +294,7 @@ impl FlushRecorder {
         self.walks += 1;
         self.replayed += u64::from(is_replay);
         for (value, read) in passes.values() {
-            if self.is_dead(&value) {
+            if self.is_dead(value.id()) {
                 continue;
             }
             let number = self.number(&value);
@@ -314,8 +314,8 @@ impl FlushRecorder {
     }
 
     /// Whether nothing needs a value of the flush any more.
-    pub fn is_dead(&self, value: &Value) -> bool {
-        self.numbers.get(&value.id()).is_some_and(|number| self.lifetimes.is_dead(*number))
+    pub fn is_dead(&self, value: ValueId) -> bool {
+        self.numbers.get(&value).is_some_and(|number| self.lifetimes.is_dead(*number))
     }
 
     /// Whether a value was let go, or its block taken.
@@ -328,7 +328,7 @@ impl FlushRecorder {
 
     /// A tile of a value is not needed any more by the walk that made it.
     pub fn free(&mut self, value: &Value, tile: &Tile) {
-        if self.is_dead(value) {
+        if self.is_dead(value.id()) {
             return;
         }
         let number = self.number(value);
