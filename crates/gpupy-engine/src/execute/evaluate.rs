@@ -98,7 +98,8 @@ impl Engine {
             }
         }
         let may_end = demand.in_windows && windows.are_any;
-        let done = if may_end { done } else { done.and_then(|()| self.evaluate_window(demand, order)) };
+        let done =
+            if may_end { done } else { done.and_then(|()| self.evaluate_window(demand, order)) };
         let is_paused = |error: &Error| error.kind() == ErrorKind::Interrupted;
         self.windows = done.as_ref().err().is_some_and(is_paused).then_some(windows);
         done

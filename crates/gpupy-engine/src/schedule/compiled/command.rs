@@ -55,9 +55,7 @@ impl CompiledFlush {
 }
 
 /// The scalars that values read, by their bits.
-pub(super) fn scalars<'v>(
-    values: impl Iterator<Item = &'v Value>,
-) -> impl Iterator<Item = u64> {
+pub(super) fn scalars<'v>(values: impl Iterator<Item = &'v Value>) -> impl Iterator<Item = u64> {
     let inputs = values.flat_map(|value| match &value.0.kind {
         ValueKind::Expr { inputs, .. } => &inputs[..],
         _ => &[],

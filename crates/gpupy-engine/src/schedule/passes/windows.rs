@@ -72,7 +72,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// The turns of a graph that consists of them for the most part.
+    /// The turns of a graph of which half at least consists of them.
     fn of(below: &PendingGraph) -> Option<Turns> {
         let likeness: Vec<u64> = likeness(below)?;
         let mut last: FxHashMap<u64, usize> = FxHashMap::default();
@@ -84,7 +84,7 @@ impl Turns {
         }
         let (period, votes) =
             votes.into_iter().max_by_key(|(period, votes)| (*votes, std::cmp::Reverse(*period)))?;
-        let is_loop = period <= T.most_of_turn && votes * 4 >= likeness.len() * 3;
+        let is_loop = period <= T.most_of_turn && votes * 2 >= likeness.len();
         is_loop.then_some(Turns { period, likeness })
     }
 
