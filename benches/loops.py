@@ -213,7 +213,8 @@ def main():
         os.environ["GPUPY_THREADS"] = str(options.threads)
     shared = processors.share()
     driver = options.driver or gpupy.current_driver()
-    print(f"Loops by NumPy and by gpupy on the driver {driver}, {shared} processors\n")
+    processors_of_both = f"{shared} processor{'s' if shared > 1 else ''}"
+    print(f"Loops by NumPy and by gpupy on the driver {driver}, {processors_of_both}\n")
     return loop_nodes.report(options, started) if options.nodes else loops(options)
 
 
