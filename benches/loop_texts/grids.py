@@ -113,6 +113,27 @@ def diffusion_by_pads(np, u, steps, see):
 
 
 @text(noise)
+def drift_by_pads(np, u, steps, see):
+    for step in range(steps):
+        u = np.pad(u, 1, mode="wrap")[:-2, 2:]
+        u %= 0.9
+        see(step, u)
+    return u
+
+
+@text(noise, other_noise)
+def three_levels(np, a, b, steps, see):
+    c = 0.5 * (a + b)
+    for step in range(steps):
+        a += c
+        a[1:-1, 1:-1] += 0.1 * (b[:-2, 1:-1] - b[2:, 1:-1])
+        a, b, c = b, c, a
+        c *= 0.5
+        see(step, c)
+    return a, b, c
+
+
+@text(noise)
 def jacobi_by_copies(np, u, steps, see):
     for step in range(steps):
         old = u.copy()

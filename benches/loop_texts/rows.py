@@ -82,6 +82,16 @@ def kalman(np, z, p, steps, see):
 
 
 @text(line)
+def rows_that_are_stacked(np, x, steps, see):
+    rows = x[: len(x) // 8 * 8].reshape(8, -1)
+    for step in range(steps):
+        rows = np.stack([rows[i] for i in range(8)])
+        rows = 0.5 * rows
+        see(step, rows)
+    return rows
+
+
+@text(line)
 def smoothing(np, x, steps, see):
     s = np.zeros_like(x)
     trend = np.zeros_like(x)
