@@ -8,7 +8,7 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, workspace};
 
 /// The options whose value is a positive number, here and in `bench`.
-const NUMBERS: [&str; 3] = ["--points", "--size", "--rounds"];
+const NUMBERS: [&str; 5] = ["--points", "--size", "--rounds", "--steps", "--threads"];
 
 /// Sets up, builds and runs the demo.
 pub fn run(arguments: &[String]) -> Result<()> {
