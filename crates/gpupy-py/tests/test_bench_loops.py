@@ -19,12 +19,16 @@ MODULES = ("loops", "loop_run", "loop_nodes", "loop_texts")
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The modules of the benchmark, by name."""
+    """The modules of the benchmark, by name; a module of the tests has one of the names, too."""
+    others = {name: sys.modules.pop(name) for name in MODULES if name in sys.modules}
     sys.path.insert(0, str(FOLDER))
     try:
         yield {name: importlib.import_module(name) for name in MODULES}
     finally:
         sys.path.remove(str(FOLDER))
+        for name in MODULES:
+            sys.modules.pop(name, None)
+        sys.modules.update(others)
 
 
 def loops(*options):

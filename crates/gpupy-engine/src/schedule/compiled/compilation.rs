@@ -116,13 +116,20 @@ impl Compilation {
         let position = homes.order.devices[rank];
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
         let later = device.flush.only_recorded();
-        // A step before it may have stored what it would compute, or let go of what it would compute that from.
-        let is_old =
-            step.is_outdated(device) || step.reads_any(|value| self.recorder.is_gone(value));
+        // A step before it may have stored what it would compute, or let go of what it would compute that from, which
+        // need not have been computed then.
+        let is_missing = step.reads_any(|value| self.recorder.is_missing(value));
+        let is_old = is_missing
+            || step.is_outdated(device)
+            || step.reads_any(|value| self.recorder.is_gone(value));
         if is_old && self.may_find_again() {
             device.flush.and_promised(later);
             self.schedule.find_again(devices);
             return Ok(None);
+        }
+        if is_missing {
+            device.flush.and_promised(later);
+            return Ok(Some(WindowEnd::Anew { value, tile, rank, needs: Needs::new() }));
         }
         self.recorder.begin_step(&value, &tile, rank, homes.has_moved(&value));
         let done = self.commands(device, step, &value, &tile);
@@ -177,6 +184,11 @@ impl Compilation {
         strips: &Strips,
     ) -> bool {
         let Some(first) = steps.first() else { return false };
+        let reads_missing =
+            |next: &Ordered| next.step.reads_any(|value| self.recorder.is_missing(value));
+        if steps.iter().any(reads_missing) {
+            return false;
+        }
         let (position, has_moved) =
             (homes.order.devices[first.rank], homes.has_moved(&first.value));
         let Some(Some(device)) = devices.get_mut(position) else { return false };

@@ -326,6 +326,14 @@ impl FlushRecorder {
         })
     }
 
+    /// Whether a value that nothing needs any more was left out, or some of it.
+    pub fn is_missing(&self, value: &Value) -> bool {
+        let number = self.numbers.get(&value.id());
+        number.is_some_and(|number| {
+            self.lifetimes.is_dead(*number) && !self.lifetimes.is_complete(*number)
+        })
+    }
+
     /// A tile of a value is not needed any more by the walk that made it.
     pub fn free(&mut self, value: &Value, tile: &Tile) {
         if self.is_dead(value.id()) {
