@@ -225,6 +225,9 @@ impl<'w> Chain<'w> {
             let start = number.offset.checked_sub(step.checked_mul(part.range.start)?)?;
             lines.push(Some(AffineLine { start, step }));
         }
+        if parts.iter().all(|part| part.extent() == 1) {
+            level(&mut lines, parts);
+        }
         let first = lines.iter().flatten().next().copied()?;
         let lines: SmallVec<[AffineLine; 4]> =
             lines.into_iter().map(|line| line.unwrap_or(first)).collect();
@@ -477,6 +480,23 @@ impl<'w> Chain<'w> {
         let steps = &self.device.flush.steps;
         let made = steps.made(self.name, dtype, self.space, NodeOp::Apply(op), operands);
         (Input::Whole(made.id()), Some(made))
+    }
+}
+
+/// Gives parts of single elements one line where all are on it: rows that are stacked as they were.
+fn level(lines: &mut [Option<AffineLine>], parts: &[PartOf]) {
+    let [Some(first), Some(second), ..] = *lines else { return };
+    let (low, next) = (parts[0].range.start, parts[1].range.start);
+    let (Some(at), Some(behind)) = (first.at(low), second.at(next)) else { return };
+    // Parts of one element follow each other.
+    let step = behind - at;
+    let Some(start) = step.checked_mul(low).and_then(|far| at.checked_sub(far)) else { return };
+    let line = AffineLine { start, step };
+    let is_on = |(own, part): (&Option<AffineLine>, &PartOf)| {
+        own.is_some_and(|own| own.at(part.range.start) == line.at(part.range.start))
+    };
+    if lines.iter().zip(parts).all(is_on) {
+        lines.fill(Some(line));
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Not here: the instructions that compute these numbers (`chain.rs`), affine coordinates (`memory/access.rs`).
 
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -36,7 +37,7 @@ pub(super) struct AffineLine {
 }
 
 impl AffineLine {
-    fn at(self, coordinate: i64) -> Option<i64> {
+    pub fn at(self, coordinate: i64) -> Option<i64> {
         coordinate.checked_mul(self.step)?.checked_add(self.start)
     }
 }
@@ -90,7 +91,16 @@ impl PiecewiseCoordinate {
         Some((low, high))
     }
 
-    /// The function of a coordinate that has these lines before each of these ends, and the last line behind them.
+    /// How many numbers are computed for it: those of a nested coordinate are other ones for each piece.
+    fn numbers(&self) -> usize {
+        let of_pieces =
+            |pieces: &AffinePieces| pieces.lines.len().saturating_mul(pieces.of.numbers());
+        let terms = self.terms.iter().map(|(_, pieces)| of_pieces(pieces));
+        terms.fold(1, usize::saturating_add)
+    }
+
+    /// The function of a coordinate that has these lines before each of these ends, and the last line behind them;
+    /// `None` where numbers are too large, or too many.
     pub fn pieces(
         of: &PiecewiseCoordinate,
         ends: &[i64],
@@ -122,6 +132,9 @@ impl PiecewiseCoordinate {
             }
         }
         if pieces.lines.len() > 1 {
+            if pieces.lines.len().saturating_mul(of.numbers()) > T.most_numbers {
+                return None;
+            }
             let term = PiecewiseCoordinate {
                 affine: PiecewiseCoordinate::constant(0, of.affine.strides.len()).affine,
                 terms: smallvec![(1, Rc::new(pieces))],
