@@ -199,3 +199,38 @@ def test_small_blocks_of_parts_that_are_cast(limited):
         return np.asarray(xp.concatenate(parts))
 
     np.testing.assert_array_equal(program(gp), program(np), strict=True)
+
+
+STACKED = {"as they were": range(8), "shuffled": [3, 1, 7, 0, 5, 2, 6, 4], "back": range(7, -1, -1)}
+
+
+@pytest.mark.parametrize("order", STACKED.values(), ids=STACKED)
+@pytest.mark.parametrize("steps", [4, 6, 7, 8, 20])
+def test_rows_that_are_stacked_anew_at_each_step_are_as_many_operations_as_steps(order, steps):
+    """Coordinates through eight stacks of eight rows were 16 million numbers."""
+    gp._gpupy.reconfigure("cpu", strict=False)
+
+    def stacked(module):
+        rows = module.asarray(np.random.default_rng(1).random((8, 5000)))
+        for _ in range(steps):
+            rows = module.stack([rows[k] for k in order]) * 0.5
+        return np.asarray(rows)
+
+    gp.reset_stats()
+    np.testing.assert_array_equal(stacked(gp), stacked(np))
+    assert gp.stats().instructions <= 16 * steps
+
+
+def test_what_is_written_to_a_part_of_what_was_padded_is_planned_once_a_step():
+    gp._gpupy.reconfigure("cpu", strict=True)
+
+    def drifted(module, steps):
+        field = module.asarray(np.random.default_rng(1).random((40, 40)))
+        for _ in range(steps):
+            field = module.pad(field, 1, mode="wrap")[:-2, 2:]
+            field %= 0.9
+        return np.asarray(field)
+
+    gp.reset_stats()
+    np.testing.assert_array_equal(drifted(gp, 60), drifted(np, 60))
+    assert gp.stats().nodes_walked <= 200 * 60

@@ -218,4 +218,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn nested_pieces_have_a_bounded_number_of_numbers() {
+        let space = [64];
+        let mut number = PiecewiseCoordinate::affine(Access { offset: 0, strides: smallvec![1] });
+        let lines = [AffineLine { start: 32, step: 1 }, AffineLine { start: -32, step: 1 }];
+        let mut depth = 0;
+        while let Some(next) = PiecewiseCoordinate::pieces(&number, &[32], &lines, &space) {
+            assert!(next.numbers() <= T.most_numbers + depth + 1);
+            (number, depth) = (next, depth + 1);
+        }
+        assert!(depth >= 6, "{depth}");
+    }
 }
