@@ -207,8 +207,8 @@ gpupy_core::thresholds! {
     edge: usize = 16,
     /// The most joins one in another; a longer chain is stored on the way.
     longest_chain: usize = 8,
-    /// The most numbers that are computed for a coordinate that goes through joins: eight of two parts each. Rows that
-    /// are stacked anew eight times were 16 million.
+    /// The most numbers that are computed for a coordinate that goes through joins: five rotations. Rows that are
+    /// stacked anew eight times were 16 million.
     most_numbers: usize = 256,
     /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four
     /// rotations of 150 by 150 take 0.8 and 0.6 of the time of nine launches (OpenGL, Vulkan), of 1000 by 1000
