@@ -57,7 +57,7 @@ impl FlushWindows {
         Some(&self.present)
     }
 
-    /// The first value of the present window is computed.
+    /// Values of the present window were computed.
     pub fn computed(&mut self) {
         self.present.retain(|value| !value.is_computed());
     }
