@@ -103,10 +103,14 @@ impl Turns {
         device: &OpenDevice,
     ) -> Option<VecDeque<Vec<Weak<Node>>>> {
         let count = below.values.len();
+        let middle = count / 2;
+        // Turns that move nothing are fused, and reduced together.
+        if !(middle.saturating_sub(self.period)..middle).any(|at| moves(below, at)) {
+            return None;
+        }
         let last_reads = last_reads(demand, below);
         let bytes = living_bytes(below, &last_reads);
         // The place of a turn in the middle where the fewest bytes live; of several the same one in each flush.
-        let middle = count / 2;
         let places = middle..(middle + self.period).min(count);
         let place = places.min_by_key(|at| (bytes[*at], self.likeness[*at]))?;
         let ends = |begin: usize, cut: usize| {
@@ -119,10 +123,6 @@ impl Turns {
         });
         let fits = |number: usize| device.tiling_of(&below.values[number]).is_one();
         if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
-            return None;
-        }
-        // Turns that move nothing are fused, and reduced together.
-        if !(place.saturating_sub(self.period)..place).any(|at| moves(below, at)) {
             return None;
         }
         let step = T.window_nodes.div_ceil(self.period) * self.period;
