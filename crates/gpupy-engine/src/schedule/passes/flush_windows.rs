@@ -32,19 +32,21 @@ pub(crate) struct FlushWindows {
 }
 
 impl FlushWindows {
-    /// The windows of what a device is asked for, if that is long and repeats itself.
+    /// The windows of what a device is asked for, if that is long and repeats itself. A flush that may end anywhere is
+    /// one window otherwise, of what it was asked for and of what else is read behind it.
     pub fn of(demand: &Demand<'_>, device: &OpenDevice) -> FlushWindows {
         // The weight is at least the number of values, where none is shared.
         let most = demand.wanted().map(|value| value.0.weight as usize).sum::<usize>();
-        if most < T.windowed_nodes {
+        if most < T.windowed_nodes && !demand.in_windows {
             return FlushWindows::default();
         }
         let below = PendingGraph::of(demand);
-        if below.values.len() < T.windowed_nodes {
-            return FlushWindows::default();
+        let turns = (below.values.len() >= T.windowed_nodes).then(|| Turns::of(&below)).flatten();
+        let ends = turns.and_then(|turns| turns.windows(demand, &below, device));
+        let mut ends = ends.unwrap_or_default();
+        if ends.is_empty() && demand.in_windows {
+            ends.push_back(newest_held(&below));
         }
-        let ends = Turns::of(&below).and_then(|turns| turns.windows(demand, &below, device));
-        let ends = ends.unwrap_or_default();
         FlushWindows { are_any: !ends.is_empty(), ends, present: Vec::new() }
     }
 
@@ -140,6 +142,14 @@ impl Turns {
         }
         Some(windows)
     }
+}
+
+/// The newest of the values that something else holds, most likely to read them: the wanted one, and what its statement
+/// or the next one goes on with. Older ones may be kept without ever being read.
+fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
+    let all = below.values.iter().zip(&below.outlives).rev();
+    let held = all.filter(|(_, outlives)| **outlives).take(T.held_values);
+    held.map(|(value, _)| Arc::downgrade(&value.0)).collect()
 }
 
 /// Of each value the last that reads it; what is wanted is read behind all.
