@@ -252,6 +252,27 @@ def test_a_loop_takes_the_memory_of_some_turns(driver):
     assert stats.pool_bytes + stats.block_bytes <= 40 * v.nbytes
 
 
+@pytest.mark.parametrize("driver, dtype", [("cpu", "c16"), *((driver, "f4") for driver in STARTING)])
+def test_an_automatic_flush_leaves_nothing_to_be_computed_again(driver, dtype):
+    """It comes in the middle of a statement, whose operands are wanted once more."""
+    steps = 120
+    gpupy._gpupy.reconfigure(driver, strict=True, flush_operations=50)
+
+    def newton(np):
+        z = np.asarray((numpy.random.default_rng(3).random((20, 20)) + 0.5).astype(dtype))
+        for _ in range(steps):
+            z = z - (z * z * z - 1) / (3 * z * z)
+        return numpy.asarray(z)
+
+    numpy.testing.assert_allclose(newton(gpupy), newton(numpy), rtol=1e-4)
+    gpupy.reset_stats()
+    newton(gpupy)
+    stats = gpupy.stats()
+    assert stats.automatic_flushes >= 5
+    # Seven operations a step; of complex numbers each is some.
+    assert stats.instructions <= (9 if dtype == "f4" else 60) * steps
+
+
 def _swapped_and_wrapped(np, n, steps):
     a, b = (np.asarray(numpy.random.default_rng(k).integers(0, 1000, (n, n))) for k in range(2))
     for _ in range(steps):
