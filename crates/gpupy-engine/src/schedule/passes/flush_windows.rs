@@ -144,12 +144,15 @@ impl Turns {
     }
 }
 
-/// The newest of the values that something else holds, most likely to read them: the wanted one, and what its statement
-/// or the next one goes on with. Older ones may be kept without ever being read.
+/// The newest of the values that something else holds, most likely to read them: what the present statement or the next
+/// one goes on with. The newest of all set the flush off, at any place of a statement; it may stay pending. Older ones
+/// may be kept without ever being read.
 fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
     let all = below.values.iter().zip(&below.outlives).rev();
-    let held = all.filter(|(_, outlives)| **outlives).take(T.held_values);
-    held.map(|(value, _)| Arc::downgrade(&value.0)).collect()
+    let held: Vec<&Value> =
+        all.filter(|(_, outlives)| **outlives).map(|(value, _)| value).collect();
+    let first = usize::from(held.len() > 1);
+    held[first..].iter().take(T.held_values).map(|value| Arc::downgrade(&value.0)).collect()
 }
 
 /// Of each value the last that reads it; what is wanted is read behind all.
