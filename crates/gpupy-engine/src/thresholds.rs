@@ -224,6 +224,8 @@ gpupy_core::thresholds! {
     /// The most values that an automatic flush computes because something else holds them: 80 steps of a Newton
     /// fractal are 2,900 operations with them, 67,785 without.
     held_values: usize = 8,
+    /// The least values between two that such a flush computes; what is nearer is computed again by the next one.
+    far_nodes: usize = 32,
     /// The most values of a turn of a loop that is found in a flush.
     most_of_turn: usize = 1024,
     /// How often an evaluation is compiled anew because something else holds what a command was to write, before it

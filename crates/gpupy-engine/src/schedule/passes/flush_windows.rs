@@ -144,15 +144,43 @@ impl Turns {
     }
 }
 
-/// The newest of the values that something else holds, most likely to read them: what the present statement or the next
-/// one goes on with. The newest of all set the flush off, at any place of a statement; it may stay pending. Older ones
-/// may be kept without ever being read.
+/// The newest values that something else holds and that are far from each other: what the statements go on with. A flush
+/// comes at any place of a statement; the steps to what it makes are few, and stay pending, so that flushes are alike.
+/// What is older may be kept without ever being read.
 fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
-    let all = below.values.iter().zip(&below.outlives).rev();
-    let held: Vec<&Value> =
-        all.filter(|(_, outlives)| **outlives).map(|(value, _)| value).collect();
-    let first = usize::from(held.len() > 1);
-    held[first..].iter().take(T.held_values).map(|value| Arc::downgrade(&value.0)).collect()
+    let mut is_stored = vec![false; below.values.len()];
+    let held = (0..below.values.len()).filter(|number| below.outlives[*number]);
+    let mut far = Vec::new();
+    for number in held {
+        if is_far(below, &is_stored, number) {
+            is_stored[number] = true;
+            far.push(number);
+        }
+    }
+    // Everything pending is behind the newest value.
+    if far.is_empty() {
+        far.extend(below.values.len().checked_sub(1));
+    }
+    let newest = far.into_iter().rev().take(T.held_values);
+    newest.map(|number| Arc::downgrade(&below.values[number].0)).collect()
+}
+
+/// Whether a value takes at least `T.far_nodes` values to compute from those that are stored.
+fn is_far(below: &PendingGraph, is_stored: &[bool], number: usize) -> bool {
+    let mut behind = smallvec::SmallVec::<[usize; 64]>::from_slice(&[number]);
+    let mut next = 0;
+    while next < behind.len() && behind.len() < T.far_nodes {
+        for source in &below.reads[behind[next]] {
+            if let InputSource::Pending(operand) = source {
+                let operand = *operand as usize;
+                if !is_stored[operand] && !behind.contains(&operand) {
+                    behind.push(operand);
+                }
+            }
+        }
+        next += 1;
+    }
+    behind.len() >= T.far_nodes
 }
 
 /// Of each value the last that reads it; what is wanted is read behind all.
