@@ -84,6 +84,15 @@ impl OwnedElements {
         self.memory.make_mut(self.byte_len())
     }
 
+    /// The first element, where all may be written without a copy.
+    #[inline]
+    pub fn start_to_write(&mut self) -> Option<NonNull<u8>> {
+        if !self.memory.is_alone() {
+            return None;
+        }
+        self.make_mut().map(|bytes| NonNull::from(bytes).cast())
+    }
+
     /// As `make_mut`, where these positions are written alone.
     #[inline]
     pub fn make_mut_at(&mut self, written: impl FnOnce() -> Ranges) -> Option<&mut [u8]> {

@@ -99,6 +99,8 @@ pub(crate) struct BorrowGuard<'a> {
     /// The longest chain of operations that led to one of them and were computed eagerly.
     pub depth: u32,
     locks: [Option<MutexGuard<'a, Current>>; MOST],
+    /// An array whose base the caller has locked, the first element of that, and its depth.
+    locked: Option<(&'a Array, NonNull<u8>, u32)>,
 }
 
 impl<'a> BorrowGuard<'a> {
@@ -107,6 +109,12 @@ impl<'a> BorrowGuard<'a> {
         let mut guard = BorrowGuard::default();
         guard.take(args)?;
         Some(guard)
+    }
+
+    /// No operands yet; those of this array's base may be taken, which the caller has locked, and whose first element
+    /// lies there.
+    pub fn beside(array: &'a Array, first: NonNull<u8>, depth: u32) -> BorrowGuard<'a> {
+        BorrowGuard { locked: Some((array, first, depth)), ..BorrowGuard::default() }
     }
 
     /// Borrows these operands too, as `of` does. On `None` the guard keeps its operands, and some of these.
@@ -120,6 +128,13 @@ impl<'a> BorrowGuard<'a> {
                 }
                 ArrayOrScalar::Array(array) => *array,
             };
+            if let Some((locked, first, depth)) = self.locked
+                && locked.shares_base(array)
+            {
+                self.depth = self.depth.max(depth);
+                self.operands.push(BorrowedOperand::Memory(array, first));
+                continue;
+            }
             // Its base may be lent already.
             let again = self.operands.iter().find_map(|borrowed| match borrowed {
                 BorrowedOperand::Memory(other, first) if other.shares_base(array) => Some(*first),

@@ -29,6 +29,7 @@ use gpupy_core::op_eval::whole;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Chunks of a reduction whose results lie on the stack.
@@ -105,26 +106,46 @@ impl EagerEvaluator {
         shape: &Joint<'_>,
         dest: &Array,
     ) -> Option<()> {
-        let (mut guard, mut task) =
-            (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
-        prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
-        if task.dtype() != dest.dtype() || **shape != *dest.shape() {
+        if **shape != *dest.shape() {
             return None;
         }
-        let mut made = OwnedElements::blank(task.dtype(), Origin::Eager, guard.depth + 1);
-        self.compute(&task, made.make_room(shape).ok()?)?;
-        drop(guard);
-        self.tell(&task, shape);
         let mut current = dest.current_to_write()?;
         let own = current.own_mut()?;
-        match dest.is_whole() {
-            true => own.replace(made)?,
-            false => {
-                let (bytes, size) = (own.make_mut()?, dest.dtype().size());
-                element_bytes::put(bytes, size, dest.layout(), made.bytes());
+        let (first, depth) = (own.start_to_write(), own.depth);
+        let mut guard = BorrowGuard::beside(dest, first.unwrap_or(own.start()), depth);
+        let task = |written: Option<NonNull<u8>>, guard: &mut BorrowGuard<'_>| {
+            let mut task = EagerLaunch::of_op(op, size_of(shape));
+            if let Some(first) = written {
+                task.write_to(dest, first);
+            }
+            task.take(DType::Bool, &guard.operands, shape, matches!(shape, Joint::Same(_)))?;
+            (task.dtype() == dest.dtype()).then_some(task)
+        };
+        guard.take(args)?;
+        if is_chain(guard.depth, shape) {
+            return None;
+        }
+        let mut done = task(first, &mut guard)?;
+        if first.is_some() && done.may_write() && self.compute(&done, &mut []).is_some() {
+            if dest.is_whole() && !own.is_pinned() {
+                own.depth = guard.depth + 1;
+            }
+        } else {
+            done = task(None, &mut guard)?;
+            let mut made = OwnedElements::blank(dest.dtype(), Origin::Eager, guard.depth + 1);
+            self.compute(&done, made.make_room(shape).ok()?)?;
+            match dest.is_whole() {
+                true => own.replace(made)?,
+                false => {
+                    let (bytes, size) = (own.make_mut()?, dest.dtype().size());
+                    element_bytes::put(bytes, size, dest.layout(), made.bytes());
+                }
             }
         }
         current.version += 1;
+        // The listener may lock the operands, so they are let go first.
+        drop((guard, current));
+        self.tell(&done, shape);
         Some(())
     }
 

@@ -22,14 +22,13 @@ use crate::schedule::program::eager_programs::{
 };
 use crate::schedule::program::kernel::merge_axes;
 use crate::schedule::program::single_operation;
-use gpupy_core::driver::{
-    Access, BlockId, Capabilities, Dest, Evaluated, HostBlock, HostMemory, Launch,
-};
+use gpupy_core::driver::{Access, BlockId, Dest, Evaluated, HostBlock, HostMemory, Launch};
 use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::{SmallVec, smallvec};
+use std::iter::repeat;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -52,6 +51,15 @@ pub(crate) struct EagerLaunch {
     len: usize,
     /// How the points are walked over, where elements do not lie side by side.
     walks: Option<Box<LaunchWalks>>,
+    /// Where the results go, if not to memory of their own.
+    written: Option<Written>,
+}
+
+/// Elements that results are written to, and the walk over all of them.
+struct Written {
+    memory: HostBlock,
+    access: Access,
+    is_contiguous: bool,
 }
 
 /// A space of points with its walks.
@@ -74,7 +82,39 @@ impl EagerLaunch {
             points,
             len,
             walks: None,
+            written: None,
         }
+    }
+
+    /// Has the results written to the elements that an array shows, of a base whose first element lies there. It is
+    /// said before the task is given its operands.
+    pub fn write_to(&mut self, array: &Array, first: NonNull<u8>) {
+        let (access, memory) = seen(array.layout(), array.dtype(), first);
+        self.written = Some(Written { memory, access, is_contiguous: array.is_contiguous() });
+    }
+
+    /// Whether what results are written to is no operand, or the same elements in the same order.
+    pub fn may_write(&self) -> bool {
+        let Some(written) = &self.written else { return true };
+        let dtypes = self.key.leaves.iter().flatten().filter_map(|leaf| match leaf {
+            ProgramLeaf::Memory(dtype, _) => Some(*dtype),
+            _ => None,
+        });
+        let bytes = |block: &HostBlock, dtype: DType| {
+            let start = block.memory.as_ptr() as usize;
+            start..start + block.len * dtype.size()
+        };
+        let to = bytes(&written.memory, self.dtype());
+        let accesses = self.walks.iter().flat_map(|walks| &walks.accesses).map(Some);
+        let mut operands = self.operands.iter().zip(dtypes).zip(accesses.chain(repeat(None)));
+        operands.all(|((block, dtype), access)| {
+            let from = bytes(block, dtype);
+            let is_apart = from.end <= to.start || to.end <= from.start;
+            let is_same = from == to
+                && dtype == self.dtype()
+                && self.walks.as_ref().is_none_or(|walks| access == Some(&walks.dest));
+            is_apart || is_same
+        })
     }
 
     /// The task of a scalar operation that gives so many results, so far without operands.
@@ -158,6 +198,7 @@ impl EagerLaunch {
         if self.operands.is_empty() {
             return None;
         }
+        side_by_side &= self.written.as_ref().is_none_or(|written| written.is_contiguous);
         if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
     }
 
@@ -183,7 +224,10 @@ impl EagerLaunch {
             self.operands.push(memory);
             accesses.push(access);
         }
-        let dest = access::access(0, &contiguous_strides(shape));
+        let dest = match &self.written {
+            Some(written) => written.access.clone(),
+            None => access::access(0, &contiguous_strides(shape)),
+        };
         self.walk(shape.into(), accesses, dest);
         Some(())
     }
@@ -206,7 +250,10 @@ impl EagerLaunch {
             let offset = -reach.min(0) as i64;
             accesses.push(Access { offset, strides: smallvec![step as i64] });
         }
-        let dest = Access { offset: 0, strides: smallvec![1] };
+        let dest = match &self.written {
+            Some(written) => written.access.clone(),
+            None => Access { offset: 0, strides: smallvec![1] },
+        };
         self.walks = Some(Box::new(LaunchWalks { space: smallvec![n], accesses, dest }));
         Some(())
     }
@@ -456,8 +503,8 @@ impl EagerLaunch {
         self.len
     }
 
-    /// Evaluates the task on a device into room for the results; gives the time that it took, and the number of the
-    /// program's operations.
+    /// Evaluates the task on a device into room for the results, or none where they are written to an array; gives the
+    /// time that it took, and the number of the program's operations.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
@@ -467,15 +514,35 @@ impl EagerLaunch {
         let OpenDevice { blocks, programs, .. } = device;
         let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
         memory.extend_from_slice(&self.operands);
-        debug_assert!(room.len() >= self.len * self.dtype().size(), "all results have room");
-        let room = HostMemory::new(NonNull::from(room).cast());
-        memory.push(HostBlock { memory: room, len: self.len });
-        let Capabilities { memory_launches, max_block_len, .. } = blocks.caps;
-        let taken = memory_launches && memory.iter().all(|piece| piece.len <= max_block_len);
+        let room = match &self.written {
+            Some(written) => written.memory,
+            None => {
+                debug_assert!(room.len() >= self.len * self.dtype().size(), "all have room");
+                HostBlock { memory: HostMemory::new(NonNull::from(room).cast()), len: self.len }
+            }
+        };
+        memory.push(room);
+        let mut names = NAMES;
+        let mut block = BlockId(self.operands.len() as u64);
+        if self.written.is_some() {
+            // One piece of memory has one name.
+            let is_same = |one: &HostBlock, other: &HostBlock| {
+                one.memory.as_ptr() == other.memory.as_ptr() && one.len == other.len
+            };
+            let first = |piece| memory.iter().position(|other| is_same(other, piece));
+            for (name, operand) in names.iter_mut().zip(&self.operands) {
+                *name = first(operand).map_or(*name, |at| BlockId(at as u64));
+            }
+            block = first(&room).map_or(block, |at| BlockId(at as u64));
+        }
+        let operands = &names[..self.operands.len()];
+        let caps = &blocks.caps;
+        let taken = caps.memory_launches
+            && memory.iter().all(|piece| piece.len <= caps.max_block_len)
+            && (caps.in_place || !operands.contains(&block));
         let ready = programs.get(code).filter(|_| taken).ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
         })?;
-        let block = BlockId(self.operands.len() as u64);
         let (shape, accesses, access) = match &self.walks {
             None => (std::slice::from_ref(&self.points), &ready.units, unit()),
             Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),
@@ -484,10 +551,11 @@ impl EagerLaunch {
             program: &ready.program,
             fingerprint: ready.fingerprint,
             shape,
-            operands: &NAMES[..self.operands.len()],
+            operands,
             params: &self.params,
             accesses,
-            dests: &[Dest { block, access, whole: true }],
+            // An error leaves what is not written whole as it was.
+            dests: &[Dest { block, access, whole: self.written.is_none() }],
             memory: &memory,
             lend: None,
         })?;

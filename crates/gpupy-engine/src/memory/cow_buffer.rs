@@ -137,6 +137,12 @@ impl CowBuffer {
         Some(unsafe { std::slice::from_raw_parts_mut(self.start_mut().as_ptr(), len) })
     }
 
+    /// Whether the bytes are written where they lie.
+    #[inline]
+    pub fn is_alone(&self) -> bool {
+        !matches!(&self.held, Some(Held::Shared(buffer)) if !HostBuffer::is_sole(buffer))
+    }
+
     /// Makes shared bytes its own: those themselves, if they have no other owner any more, or a copy.
     #[cold]
     fn unshare(&mut self, len: usize) -> Result<()> {
