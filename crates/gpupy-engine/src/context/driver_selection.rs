@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::context::settings::Placement;
 use crate::drivers::lowering_driver;
 use crate::drivers::registry::Registry;
+use crate::eager::policy;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Value, ValueKind};
@@ -75,6 +76,9 @@ impl Context {
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let value = demand.value;
+        if !demand.in_windows {
+            policy::is_read();
+        }
         if value.is_open() && !is_there(value, &demand.range) {
             self.open_up(value)?;
         }

@@ -6,8 +6,9 @@
 //!    ([`EagerDispatch::by`](super::eager_dispatch::EagerDispatch::by)).
 //! 2. It is little work: recording, planning and launching it would take longer ([`WorkSize::is_little`]).
 //! 3. All elements of its operands are in host memory, and no other thread has locked their bases ([`BorrowGuard`]).
-//! 4. It does not continue a chain of operations on many elements, which are better fused into one kernel
-//!    ([`is_chain`]).
+//! 4. It does not continue a chain of operations on many elements, which are better fused into one kernel, and stands
+//!    in no program that recorded such a chain since it read something: what each turn of a loop computes from the same
+//!    array belongs to its kernel ([`is_chain`]).
 //! 5. The engine is free, and its host driver is open and does the operation in one launch (`eager_evaluator.rs`).
 //!
 //! Everything else is recorded. An operation that only moves elements needs no driver, so that 4 and 5 do not apply to
@@ -22,6 +23,7 @@ use crate::graph::tree_lanes::Products;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::Deref;
 
 /// The amount of work of an operation, by its elements and its kind.
@@ -64,11 +66,28 @@ impl WorkSize {
     }
 }
 
-/// Whether an operation with so many results goes on with a chain of this length that is better recorded from here on.
+thread_local! {
+    /// Whether this thread recorded a chain, and evaluated nothing since.
+    static RECORDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether an operation with so many results goes on with a chain of this length, or stands beside one, that is better
+/// recorded from here on.
 #[inline(always)]
 pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
     let points = size_of(results);
-    points >= T.chained_elements && (depth as usize).saturating_mul(points) >= T.chain_points
+    if points < T.chained_elements {
+        return false;
+    }
+    if (depth as usize).saturating_mul(points) >= T.chain_points {
+        RECORDS.set(true);
+    }
+    RECORDS.get()
+}
+
+/// This thread evaluates something that its program wants.
+pub(crate) fn is_read() {
+    RECORDS.set(false);
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
