@@ -216,6 +216,8 @@ gpupy_core::thresholds! {
     chained_in_software: usize = 1 << 16,
     /// The commands after which a window of a flush ends, and is run before more is compiled.
     window_commands: usize = 1 << 12,
+    /// The most pending values beside those of a flush that it may compute, and on the way to them.
+    most_others: usize = 256,
     /// The least pending values of a flush that is cut into windows, if it repeats itself.
     windowed_nodes: usize = 256,
     /// The least values of a window, rounded up to whole turns. With 64, the first run of the wave equation by slices
@@ -249,6 +251,9 @@ gpupy_core::thresholds! {
     kept_functions: usize = 1024,
     /// The most words of all that is kept of one kind.
     kept_words: usize = 1 << 18,
+    /// The least operations of a value that is stored because something holds it, a reduction computes it on the way, and
+    /// it moves elements: `while abs(new - old).max() > e` goes on with `new`, which each step reads in several places.
+    kept_weight: u32 = 4,
     /// Operations that may be computed again for another access to the same value, rather than storing it: about the
     /// cost of a load and a launch.
     recompute: u32 = 16,

@@ -171,6 +171,7 @@ impl Engine {
                 device.try_more_room(stats);
             }
         }
+        self.again.begin();
         let mut progress = Box::new(Progress {
             homes: ValuePlacement::new(order),
             attempts: Attempts::default(),
@@ -187,14 +188,15 @@ impl Engine {
             in_vain: 0,
             is_all: false,
         });
-        let below = PendingGraph::of(demand);
+        let below = self.graph(demand, order);
         if let Some(first) = order.devices.first()
             && let Ok(device) = self.device(*first)
         {
             progress.structure = flush_key::structure(demand, &below, device);
             if let Some(structure) = progress.structure.as_ref().filter(|_| !is_exact)
                 && let Some(flush) = device.known_flush(structure)
-                && flush.is_for(&below.values)
+                && flush.is_for(&below)
+                && self.can_store_again(&flush, &below)
             {
                 progress.running = Some(Running::of(flush, numbered(below), true));
                 return progress;
@@ -202,6 +204,23 @@ impl Engine {
         }
         self.compile(&mut progress, demand, below);
         progress
+    }
+
+    /// Whether there is room for what a flush stores because it was computed before.
+    fn can_store_again(&mut self, flush: &CompiledFlush, below: &PendingGraph) -> bool {
+        let first = below.leaves.len();
+        flush.bought.iter().all(|(number, tiles)| {
+            let value = (*number as usize).checked_sub(first).and_then(|at| below.values.get(at));
+            value.is_some_and(|value| self.again.take(value, tiles))
+        })
+    }
+
+    /// What is pending below a demand, and beside it.
+    fn graph(&self, demand: &Demand<'_>, order: &DeviceOrder) -> PendingGraph {
+        let mut below = PendingGraph::of(demand);
+        let first = order.devices.first().and_then(|first| self.devices.get(*first)?.as_ref());
+        below.see_others(demand, first.map_or(1, |device| device.caps.max_reductions));
+        below
     }
 
     /// Begins to compile what is left.
@@ -243,7 +262,8 @@ impl Engine {
                         .says("what was computed is gone again and again")
                         .with("value", demand.value.id()));
                 }
-                self.compile(progress, demand, PendingGraph::of(demand));
+                let below = self.graph(demand, &progress.homes.order);
+                self.compile(progress, demand, below);
             }
             self.compile_window(progress)?;
         }
@@ -329,8 +349,8 @@ impl Engine {
         if let Some(first) = progress.homes.order.devices.first() {
             self.counts[*first].plans_replayed += std::mem::take(&mut recorder.replayed);
         }
-        let is_kept = recorder.is_kept();
-        let flush = Arc::new(recorder.take());
+        let is_kept = recorder.is_kept() && !self.again.is_full;
+        let flush = Arc::new(recorder.take(&self.again.taken));
         let values = std::mem::take(&mut recorder.values);
         let is_empty = flush.commands.is_empty();
         progress.running = Some(Running::of(flush.clone(), values, false));

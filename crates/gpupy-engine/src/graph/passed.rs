@@ -38,6 +38,18 @@ impl Passed {
         self.knows(read).then_some(again)
     }
 
+    /// All that the counts are, in words.
+    pub fn words(&self, mut push: impl FnMut(u64)) {
+        push(2 << 40 | self.scattered.len() as u64);
+        push(self.again as u64);
+        self.scattered.iter().for_each(|walk| push(*walk));
+        for range in self.positions.iter() {
+            push(range.start as u64);
+            push(range.end as u64);
+        }
+        push(u64::MAX);
+    }
+
     /// Whether this was computed before.
     fn knows(&self, read: &PartialRead) -> bool {
         self.positions.covers(read.reach.clone())

@@ -61,6 +61,15 @@ pub(crate) enum NodeOp {
     WhereTrue,
 }
 
+impl ValueKind {
+    /// Whether elements are computed from others that stand elsewhere.
+    pub fn moves(&self) -> bool {
+        let ValueKind::Expr { op, inputs } = self else { return false };
+        !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. })
+            || inputs.iter().any(|input| matches!(input, Input::View(..)))
+    }
+}
+
 impl NodeOp {
     /// Operations to compute an element from the operands'.
     pub fn cost(&self) -> u32 {

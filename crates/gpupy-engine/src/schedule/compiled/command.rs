@@ -14,6 +14,7 @@ use crate::graph::library_op::LibraryOp;
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
+use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::program::structure_cache::Weighed;
 use crate::schedule::steps::strip_mining::Strips;
@@ -38,14 +39,17 @@ pub(crate) struct CompiledFlush {
     /// The values that nothing needs any more when each command begins, so that their handles are dropped; and those
     /// behind the last command.
     pub dead: Vec<SmallVec<[Number; 2]>>,
+    /// Tiles that are stored because computing them again has cost enough.
+    pub bought: Vec<(Number, Range<usize>)>,
     /// The scalars of its pending values, if a later flush does the same with equal ones alone.
     pub scalars: Option<Vec<u64>>,
 }
 
 impl CompiledFlush {
-    /// Whether it is what a flush of these pending values does, which has its structure.
-    pub fn is_for(&self, values: &[Value]) -> bool {
-        self.scalars.as_ref().is_none_or(|own| scalars(values.iter()).eq(own.iter().copied()))
+    /// Whether it is what a flush of this graph does, which has its structure.
+    pub fn is_for(&self, below: &PendingGraph) -> bool {
+        let scalars = || scalars(below.values.iter().chain(&below.others));
+        self.scalars.as_ref().is_none_or(|own| scalars().eq(own.iter().copied()))
     }
 
     /// Whether kernels are launched strip by strip.

@@ -1,9 +1,9 @@
 //! The structure of a flush: the key by which an equal flush is recognised.
 //!
 //! Owns the key, a [`Structure`] of everything that the schedule of a flush depends on: each pending value with its
-//! inputs, which values have other handles, how the computed ones lie, and which are wanted. Which values and which
-//! scalars they are is not part of it. Invariants: a flush has none if any of it is computed already, or if it could
-//! compute a value that it was not asked for; a constant value stands in it with its bits.
+//! inputs and what was computed of it in passing, the values that may be computed beside them, which values have other
+//! handles, how the computed ones lie, and which are wanted. Which values and which scalars they are is not part of it.
+//! Invariants: a flush has none if any of it is computed already; a constant value stands in it with its bits.
 //!
 //! Not here: what is kept by it (`command.rs`).
 
@@ -37,12 +37,16 @@ pub(crate) fn structure(
         }
         pending(&mut words, value, &below.reads[number], below.outlives[number], device)?;
     }
+    words.push(below.others.len() as u64);
+    for (value, reads) in below.others.iter().zip(&below.other_reads) {
+        pending(&mut words, value, reads, true, device)?;
+    }
     for (leaf, outlives) in below.leaves.iter().zip(&below.leaf_outlives) {
         computed(&mut words, leaf, *outlives, device);
     }
     words.push(u64::MAX);
     words.extend(demand.wanted().filter_map(|value| below.number(value.id()).map(u64::from)));
-    is_all(demand, below, device).then_some(words)
+    Some(words)
 }
 
 /// A value without computed elements.
@@ -61,6 +65,9 @@ fn pending(
     words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
     words.push(device.most_of_tile(value) as u64);
     words.extents(value.shape());
+    if let Some(passed) = &value.state().passed {
+        passed.words(|word| words.push(word));
+    }
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
         NodeOp::Argument | NodeOp::Deferred(_) => return None,
@@ -94,6 +101,7 @@ fn pending(
             InputSource::Scalar => {}
             InputSource::Pending(number) => words.push(1 << 32 | u64::from(*number)),
             InputSource::Leaf(number) => words.push(2 << 32 | u64::from(*number)),
+            InputSource::Other(number) => words.push(5 << 32 | u64::from(*number)),
         }
         match input {
             Input::Scalar(scalar) => words.push(3 << 32 | scalar.dtype as u64),
@@ -129,24 +137,4 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDe
         words.extend(tiles);
         words.push(u64::from(leaf.state().on_host.covers(0..leaf.len())));
     }
-}
-
-/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where a
-/// value that is computed in passing has other handles.
-fn is_all(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> bool {
-    let Some(interner) = demand.value.0.interner.as_ref().filter(|_| !demand.is_window) else {
-        return true;
-    };
-    let is_own = |value: &Value| below.number(value.id()).is_some();
-    let has_reduction = || below.values.iter().any(|value| value.reduces().is_some());
-    if device.caps.max_reductions > 1
-        && has_reduction()
-        && !interner.pending_reductions().iter().all(is_own)
-    {
-        return false;
-    }
-    let is_wanted = |value: &Value| demand.wanted().any(|wanted| wanted.id() == value.id());
-    let mut held = below.values.iter().zip(&below.outlives).filter(|(_, outlives)| **outlives);
-    let shares = held.any(|(value, _)| !is_wanted(value));
-    !shares || interner.pending().iter().all(is_own)
 }

@@ -71,7 +71,7 @@ pub(crate) struct FlushRecorder {
 
 /// The values of a flush by their numbers.
 pub(crate) fn numbered(below: PendingGraph) -> Vec<Option<Value>> {
-    below.leaves.into_iter().chain(below.values).map(Some).collect()
+    below.leaves.into_iter().chain(below.values).chain(below.others).map(Some).collect()
 }
 
 impl FlushRecorder {
@@ -83,6 +83,7 @@ impl FlushRecorder {
         (may_take, has_slots): (bool, bool),
     ) -> FlushRecorder {
         let first = below.leaves.len() as Number;
+        let first_other = first + below.values.len() as Number;
         let mut lifetimes = Lifetimes::default();
         for outlives in &below.leaf_outlives {
             lifetimes.add(0, Ranges::default(), SmallVec::new(), *outlives);
@@ -91,6 +92,7 @@ impl FlushRecorder {
             InputSource::Scalar => None,
             InputSource::Pending(number) => Some(first + number),
             InputSource::Leaf(number) => Some(*number),
+            InputSource::Other(number) => Some(first_other + number),
         };
         let mut is_held = below.outlives.clone();
         demand
@@ -101,6 +103,10 @@ impl FlushRecorder {
             let reads = reads.iter().filter_map(number).collect();
             let there = value.state().computed.clone();
             lifetimes.add(value.len(), there, reads, is_held);
+        }
+        for (value, reads) in below.others.iter().zip(&below.other_reads) {
+            let reads = reads.iter().filter_map(number).collect();
+            lifetimes.add(value.len(), Ranges::default(), reads, true);
         }
         let numbers = below.numbers.iter();
         let numbers = numbers.filter_map(|(value, source)| Some((*value, number(source)?)));
@@ -143,8 +149,12 @@ impl FlushRecorder {
         self.is_kept
     }
 
-    /// The commands so far; those of later steps are another window.
-    pub fn take(&mut self) -> CompiledFlush {
+    /// The commands so far, of a flush that stores these tiles again; those of later steps are another window.
+    pub fn take(&mut self, bought: &[(ValueId, Range<usize>)]) -> CompiledFlush {
+        let known = |value| self.numbers.get(value).copied();
+        let bought =
+            bought.iter().filter_map(|(value, tiles)| Some((known(value)?, tiles.clone())));
+        self.flush.bought = bought.collect();
         for (number, place) in std::mem::take(&mut self.made) {
             let last = self.flush.dead.len() - 1;
             self.flush.dead[last.min(place + 1)].push(number);

@@ -49,7 +49,7 @@ impl Decided {
             sides: Arc::new(placement::sides(below, devices, order)),
             others: Arc::new(match demand.is_window {
                 true => Others::default(),
-                false => Others::of(demand.value),
+                false => Others::of(below),
             }),
         }
     }

@@ -11,7 +11,7 @@ use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::passes::reduction_groups::ReductionGroups;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// How an operation reads an operand.
@@ -51,6 +51,8 @@ pub(crate) struct PendingValue {
     pub streams: bool,
     /// Whether it is a reduction.
     pub reduces: bool,
+    /// Whether it is computed from elements at other positions, as a step of a stencil is.
+    pub moves: bool,
     /// Whether it has handles outside the pending graph.
     pub outlives: bool,
     /// The points of its kernel, where it has one of its own.
@@ -87,7 +89,7 @@ impl FlushAnalysis {
                 PendingValue { outlives, ..pending(value, &below.reads[number], &nodes, most) };
             nodes.push(pending);
         }
-        let together = reductions_together(demand, &below.values, caps);
+        let together = reductions_together(demand, below, caps);
         let mut firsts: FxHashMap<u32, u32> = FxHashMap::default();
         for (number, node) in (0..).zip(&mut nodes) {
             let group = together.group(node.id);
@@ -123,22 +125,21 @@ impl FlushAnalysis {
 /// The groups of reductions among these pending values and the recent ones that are held.
 fn reductions_together(
     demand: &Demand<'_>,
-    values: &[Value],
+    below: &PendingGraph,
     caps: &Capabilities,
 ) -> ReductionGroups {
     let most = caps.max_reductions.min(caps.max_dests);
     let is_reduction =
         |value: &&Value| value.reduces().is_some() && caps.dtypes.contains(&value.dtype());
-    let mut reductions: Vec<Value> = values.iter().filter(is_reduction).cloned().collect();
+    let mut reductions: Vec<Value> = below.values.iter().filter(is_reduction).cloned().collect();
     if most < 2 || reductions.is_empty() {
         return ReductionGroups::default();
     }
-    let own: FxHashSet<ValueId> = reductions.iter().map(Value::id).collect();
-    let held =
-        demand.value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending_reductions());
-    reductions.extend(
-        held.into_iter().filter(|value| is_reduction(&value) && !own.contains(&value.id())),
-    );
+    let table = demand.value.0.interner.as_ref().filter(|_| !below.others.is_empty());
+    let held = table.map_or_else(Vec::new, |table| table.pending_reductions());
+    let is_other =
+        |value: &Value| matches!(below.numbers.get(&value.id()), Some(InputSource::Other(_)));
+    reductions.extend(held.into_iter().filter(|value| is_reduction(&value) && is_other(value)));
     reductions.sort_unstable_by_key(Value::order);
     ReductionGroups::of(&reductions, most)
 }
@@ -159,6 +160,7 @@ fn pending(
         stands_alone: false,
         streams: value.0.streams,
         reduces: value.reduces().is_some(),
+        moves: value.0.kind.moves(),
         outlives: false,
         points: len,
         first: before.len() as u32,
@@ -194,8 +196,10 @@ fn pending(
         }
     }
     let below = node.operands.iter().map(|(number, _)| &before[*number as usize]);
-    let inside = below.filter(|operand| !operand.stands_alone).map(|operand| operand.weight);
-    node.weight = inside.fold(node.own, u32::saturating_add);
+    let mut inside: SmallVec<[&PendingValue; 3]> = below.collect();
+    inside.retain(|operand| !operand.stands_alone);
+    node.moves |= inside.iter().any(|operand| operand.moves);
+    node.weight = inside.iter().map(|operand| operand.weight).fold(node.own, u32::saturating_add);
     node.stands_alone = op.stands_alone();
     node
 }

@@ -107,7 +107,10 @@ impl Turns {
         let count = below.values.len();
         let middle = count / 2;
         // Turns that move nothing are fused, and reduced together.
-        if !(middle.saturating_sub(self.period)..middle).any(|at| moves(below, at)) {
+        if !below.values[middle.saturating_sub(self.period)..middle]
+            .iter()
+            .any(|value| value.0.kind.moves())
+        {
             return None;
         }
         let last_reads = last_reads(demand, below);
@@ -218,13 +221,6 @@ fn living_bytes(below: &PendingGraph, last_reads: &[usize]) -> Vec<u128> {
     bytes
 }
 
-/// Whether a value reads elements that stand elsewhere than its own.
-fn moves(below: &PendingGraph, number: usize) -> bool {
-    let ValueKind::Expr { op, inputs } = &below.values[number].0.kind else { return false };
-    !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. })
-        || inputs.iter().any(|input| matches!(input, Input::View(..)))
-}
-
 /// A number for each value that is equal for values which do the same to what stands at the same distances before them,
 /// in the same surroundings; nothing where a value is none of a loop's.
 fn likeness(below: &PendingGraph) -> Option<Vec<u64>> {
@@ -271,7 +267,7 @@ fn own_likeness(number: usize, value: &Value, reads: &[InputSource]) -> Option<u
     }
     for (input, source) in inputs.iter().zip(reads) {
         match source {
-            InputSource::Scalar => 0.hash(&mut hasher),
+            InputSource::Scalar | InputSource::Other(_) => 0.hash(&mut hasher),
             // What is far is the same for all turns.
             InputSource::Pending(operand) => match number - *operand as usize {
                 near if near <= T.most_of_turn => (1, near).hash(&mut hasher),

@@ -2,8 +2,8 @@
 //!
 //! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored.
 //! It is stored if computing an element takes longer than storing and loading it, and the kernels read more elements
-//! than there are. A reduction operand that lives on is stored, too, as its holder usually reads it. Invariants: the
-//! choice is made once, for all of a flush; a value that one kernel reads is decided on where that kernel is made
+//! than there are. What is reduced and lives on is stored, too, as its holder usually reads it. Invariants: the choice is
+//! made once, for all of a flush; a value that one kernel reads is decided on where that kernel is made
 //! (`walker.rs`), which knows how it is read.
 //!
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), values that later flushes recompute
@@ -109,10 +109,19 @@ impl Fates {
     }
 }
 
+/// Whether a value is reduced. Its holder, if it has one, usually reads it: a loop looks how far it is, and goes on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reduced {
+    No,
+    /// On the way to what is.
+    InPassing,
+    Itself,
+}
+
 fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     let mut names = 0;
     let count = flush.nodes.len();
-    let (mut fates, mut is_reduced) = (vec![Fate::Passes; count], vec![false; count]);
+    let (mut fates, mut reduced) = (vec![Fate::Passes; count], vec![Reduced::No; count]);
     let mut readers = vec![Readers::None; count];
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
@@ -121,7 +130,12 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     for number in (0..flush.nodes.len() as u32).rev() {
         let node = &flush.nodes[number as usize];
         let mut own = readers[number as usize];
-        let lives_on = is_reduced[number as usize] && node.outlives;
+        let lives_on = node.outlives
+            && match reduced[number as usize] {
+                Reduced::No => false,
+                Reduced::InPassing => node.moves && node.weight >= T.kept_weight,
+                Reduced::Itself => true,
+            };
         fates[number as usize] = match own {
             _ if may_be_stored(node) && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
             _ if node.outlives => Fate::Lasts,
@@ -142,8 +156,18 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
                 }
             };
             // A reduction of a few rows says nothing of the others.
-            is_reduced[*operand as usize] |=
-                node.reduces && !is_narrow(node.points, flush.nodes[*operand as usize].len);
+            if !is_narrow(node.points, flush.nodes[*operand as usize].len) {
+                let is_in_map = reduced[number as usize] != Reduced::No
+                    && fates[number as usize] != Fate::Stored
+                    && *reading == ReadPattern::Inside;
+                let by_this = match node.reduces {
+                    true => Reduced::Itself,
+                    false if is_in_map => Reduced::InPassing,
+                    false => Reduced::No,
+                };
+                let known = &mut reduced[*operand as usize];
+                *known = by_this.max(*known);
+            }
             let known = &mut readers[*operand as usize];
             *known = known.and(more, &mut names);
         }
@@ -212,6 +236,7 @@ mod tests {
             stands_alone: false,
             streams: false,
             reduces: false,
+            moves: false,
             outlives: false,
             points,
             first: 0,
@@ -295,6 +320,21 @@ mod tests {
         };
         assert_eq!(stored_of(halves(LEN / 2)), [0u64; 0]);
         assert_eq!(stored_of(halves(LEN / 2 + 1)), [0]);
+    }
+
+    #[test]
+    fn a_step_of_a_stencil_is_stored_where_a_reduction_looks_at_it_and_something_holds_it() {
+        let looked_at = |step| vec![step, map(99, &[0]), reduction(LEN, 1)];
+        let step = |weight| PendingValue { outlives: true, moves: true, ..map(weight, &[]) };
+        assert_eq!(stored_of(looked_at(step(T.kept_weight))), [0]);
+        assert_eq!(stored_of(looked_at(step(T.kept_weight - 1))), [0u64; 0]);
+        let still = PendingValue { moves: false, ..step(99) };
+        assert_eq!(stored_of(looked_at(still)), [0u64; 0]);
+        let dropped = PendingValue { outlives: false, ..step(99) };
+        assert_eq!(stored_of(looked_at(dropped)), [0u64; 0]);
+        // What is stored between them is what the reduction reads.
+        let between = PendingValue { outlives: true, ..map(99, &[0]) };
+        assert_eq!(stored_of(vec![step(99), between, reduction(LEN, 1)]), [1]);
     }
 
     #[test]

@@ -1,34 +1,122 @@
 //! Other pending values: those that a flush was not asked for, and that a launch of it may compute on the way.
 //!
-//! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it
-//! holds no value, so that it does not change the counts of handles.
+//! Owns the pass that finds them, and [`Others`]. Where something holds a value that the flush computes in passing,
+//! what is made of that may be computed beside it; and reductions go together. So the pending values that read what the
+//! flush has are found, with what they read besides, and stand in its graph. Invariants: nothing else is computed
+//! beside what was asked for, so that the graph says what a flush does; [`Others`] holds no value, so that it does not
+//! change the counts of handles.
 //!
 //! Not here: which of them are worth computing (`horizontal_fusion.rs`), reductions that go together
 //! (`reduction_groups.rs`).
 
-use crate::graph::value::{Expressions, Node, Value};
-use std::sync::{Arc, OnceLock, Weak};
+use super::demand::Demand;
+use super::pending_graph::{InputSource, PendingGraph};
+use crate::graph::value::{Node, NodeOp, Value, ValueKind};
+use crate::memory::ranges::Ranges;
+use crate::thresholds::T;
+use rustc_hash::FxHashSet;
+use std::sync::{Arc, Weak};
 
-/// The pending values of a table of equal expressions.
+/// The pending values of a flush, and those beside them.
 #[derive(Default)]
-pub(crate) struct Others {
-    table: Option<Arc<Expressions>>,
-    found: OnceLock<Vec<Weak<Node>>>,
-}
+pub(crate) struct Others(Vec<Weak<Node>>);
 
 impl Others {
-    /// Those that are in the table of a value.
-    pub fn of(value: &Value) -> Others {
-        Others { table: value.0.interner.clone(), found: OnceLock::new() }
+    /// Those of a graph.
+    pub fn of(below: &PendingGraph) -> Others {
+        let all = below.values.iter().chain(&below.others);
+        Others(all.map(|value| Arc::downgrade(&value.0)).collect())
     }
 
     /// Those that are pending still.
     pub fn pending(&self) -> impl Iterator<Item = Value> + '_ {
-        let found = self.found.get_or_init(|| {
-            let pending = self.table.as_ref().map_or_else(Vec::new, |table| table.pending());
-            pending.iter().map(|value| Arc::downgrade(&value.0)).collect()
-        });
-        let living = found.iter().filter_map(Weak::upgrade).map(Value);
+        let living = self.0.iter().filter_map(Weak::upgrade).map(Value);
         living.filter(|value| !value.is_computed())
     }
+}
+
+impl PendingGraph {
+    /// Finds the values beside those of a flush on a device that does so many reductions in a launch.
+    pub fn see_others(&mut self, demand: &Demand<'_>, most_reductions: usize) {
+        let table = demand.value.0.interner.as_ref().filter(|_| !demand.is_window);
+        let Some(table) = table else { return };
+        let is_wanted = |value: &Value| demand.wanted().any(|wanted| wanted.id() == value.id());
+        let mut values = self.values.iter().zip(&self.outlives);
+        let is_held = values.any(|(value, outlives)| *outlives && !is_wanted(value));
+        let mut found = if is_held {
+            table.pending()
+        } else if most_reductions > 1 && self.values.iter().any(|value| value.reduces().is_some()) {
+            table.pending_reductions()
+        } else {
+            return;
+        };
+        found.sort_unstable_by_key(Value::id);
+        for value in found {
+            // All pending values are looked at, so that the first which reads one of the graph is.
+            if !is_held || self.is_read_by(&value) {
+                self.cone(&value).into_iter().flatten().for_each(|value| self.add_other(value));
+            }
+        }
+    }
+
+    fn is_read_by(&self, value: &Value) -> bool {
+        let state = value.state();
+        state.operands.iter().flatten().any(|operand| self.numbers.contains_key(&operand.id()))
+    }
+
+    /// A new value that reads one of the graph, behind those that it reads besides; nothing where none is read, or where
+    /// they are more than is looked at, or not regular.
+    fn cone(&self, value: &Value) -> Option<Vec<Value>> {
+        let (mut found, mut next, mut reads) = (vec![value.clone()], 0, false);
+        let mut seen = FxHashSet::from_iter([value.id()]);
+        if self.numbers.contains_key(&value.id()) {
+            return None;
+        }
+        while next < found.len() {
+            if !is_regular(&found[next]) || self.others.len() + found.len() > T.most_others {
+                return None;
+            }
+            let operands = found[next].state().operands.clone();
+            for operand in operands.into_iter().flatten() {
+                match self.numbers.contains_key(&operand.id()) {
+                    true => reads = true,
+                    false if !operand.is_computed() && seen.insert(operand.id()) => {
+                        found.push(operand);
+                    }
+                    false => {}
+                }
+            }
+            next += 1;
+        }
+        found.sort_unstable_by_key(Value::order);
+        reads.then_some(found)
+    }
+
+    fn add_other(&mut self, value: Value) {
+        let operands = value.state().operands.clone();
+        let reads = operands.iter().map(|operand| match operand {
+            None => InputSource::Scalar,
+            Some(operand) => *self.numbers.entry(operand.id()).or_insert_with(|| {
+                self.leaves.push(operand.clone());
+                self.leaf_outlives.push(true);
+                InputSource::Leaf(self.leaves.len() as u32 - 1)
+            }),
+        });
+        let reads = reads.collect();
+        self.numbers.insert(value.id(), InputSource::Other(self.others.len() as u32));
+        self.others.push(value);
+        self.other_reads.push(reads);
+    }
+}
+
+/// Whether a value may be computed beside others, or on the way to such a one.
+fn is_regular(value: &Value) -> bool {
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
+    let state = value.state();
+    let is_there = state.operands.len() == inputs.len() && state.computed == Ranges::default();
+    is_there
+        && !matches!(
+            op,
+            NodeOp::Scatter(_) | NodeOp::WhereTrue | NodeOp::Argument | NodeOp::Deferred(_)
+        )
 }

@@ -22,6 +22,8 @@ pub(crate) enum InputSource {
     Pending(u32),
     /// A value that is computed, by its number.
     Leaf(u32),
+    /// A pending value that was not asked for, by its number among those (`others.rs`).
+    Other(u32),
 }
 
 /// The sources of each value, in the order of its inputs.
@@ -38,7 +40,7 @@ pub(crate) struct PendingGraph {
     pub numbers: FxHashMap<ValueId, InputSource>,
     /// Of each value; nothing of one whose operands were lost.
     pub reads: GraphReads,
-    /// Of each value, whether nothing of it is computed, and no kernel computed anything of it in passing.
+    /// Of each value, whether nothing of it is computed.
     pub is_new: Vec<bool>,
     /// Whether anything but these holds a value.
     pub outlives: Vec<bool>,
@@ -46,6 +48,9 @@ pub(crate) struct PendingGraph {
     pub leaf_outlives: Vec<bool>,
     /// Values that the program holds, though not for longer than the flush.
     pub passing: Vec<ValueId>,
+    /// The values that may be computed beside these, operands before their readers, and what they read.
+    pub others: Vec<Value>,
+    pub other_reads: GraphReads,
 }
 
 impl PendingGraph {
@@ -65,7 +70,7 @@ impl PendingGraph {
         while next < below.values.len() {
             let value = below.values[next].clone();
             let state = value.state();
-            below.is_new.push(state.computed == Ranges::default() && state.passed.is_none());
+            below.is_new.push(state.computed == Ranges::default());
             let mut reads = SmallVec::new();
             for operand in &state.operands {
                 let source =
@@ -74,7 +79,7 @@ impl PendingGraph {
                 let (handles, number) = match source {
                     InputSource::Pending(number) => (&mut handles, number as usize),
                     InputSource::Leaf(number) => (&mut leaf_handles, number as usize),
-                    InputSource::Scalar => continue,
+                    InputSource::Scalar | InputSource::Other(_) => continue,
                 };
                 handles.resize(handles.len().max(number + 1), 1);
                 handles[number] += 1;

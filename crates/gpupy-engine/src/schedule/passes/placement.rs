@@ -159,7 +159,7 @@ fn plan(below: &PendingGraph, devices: [&OpenDevice; 2]) -> Sides {
     let mut items: Vec<PlacedValue> = all.map(|value| item(value, devices)).collect();
     let operands = |number: usize| {
         below.reads[number].iter().filter_map(move |source| match *source {
-            InputSource::Scalar => None,
+            InputSource::Scalar | InputSource::Other(_) => None,
             InputSource::Pending(number) => Some(number as usize),
             InputSource::Leaf(number) => Some(count + number as usize),
         })

@@ -31,17 +31,28 @@ pub(crate) struct Rematerialisation {
     least: u64,
     /// The most elements that are stored at the first use: those on which operations are eager.
     few: usize,
+    /// What the flush that is being compiled stores so.
+    pub taken: Vec<(ValueId, Range<usize>)>,
+    /// Whether there was no room for something that it would have stored.
+    pub is_full: bool,
 }
 
 impl Rematerialisation {
     /// Nothing so far; so many bytes may be stored in any case, and so many elements at the first use.
     pub fn new(least: u64, few: usize) -> Rematerialisation {
-        Rematerialisation { stored: FxHashMap::default(), least, few }
+        let (stored, taken) = (FxHashMap::default(), Vec::new());
+        Rematerialisation { stored, least, few, taken, is_full: false }
+    }
+
+    /// A flush is begun.
+    pub fn begin(&mut self) {
+        self.taken.clear();
+        self.is_full = false;
     }
 
     /// Takes bytes for tiles of a value, if there is room: as many as all that is computed otherwise takes, so that a
     /// program's memory no more than doubles, or as much as pending operations may keep alive in any case.
-    fn take(&mut self, value: &Value, tiles: &Range<usize>) -> bool {
+    pub fn take(&mut self, value: &Value, tiles: &Range<usize>) -> bool {
         let (name, bytes) =
             ((value.id(), tiles.start), (tiles.len() * value.dtype().size()) as u64);
         self.stored.retain(|own, (value, _)| *own != name && value.strong_count() > 0);
@@ -50,7 +61,9 @@ impl Rematerialisation {
         let has_room = stored.saturating_add(bytes) <= most;
         if has_room {
             self.stored.insert(name, (Arc::downgrade(&value.0), bytes));
+            self.taken.push((value.id(), tiles.clone()));
         }
+        self.is_full |= !has_room;
         has_room
     }
 }
