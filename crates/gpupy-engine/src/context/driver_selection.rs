@@ -228,6 +228,20 @@ impl Context {
         again.map_err(|second| telling(error, second))
     }
 
+    /// Tells what `compute_from` would do on the open driver `first`.
+    ///
+    /// # Errors
+    /// As of `compute_from`.
+    pub(crate) fn rehearse_from(
+        &self,
+        state: &mut EngineState,
+        first: usize,
+        demand: &Demand<'_>,
+    ) -> Result<()> {
+        let order = self.order(state, first);
+        state.engine.rehearse(demand, &order)
+    }
+
     /// The driver `first` and, where it is open, its companion.
     fn order(&self, state: &EngineState, first: usize) -> DeviceOrder {
         let is_open =

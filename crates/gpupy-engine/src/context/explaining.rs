@@ -6,7 +6,7 @@ use super::Context;
 use crate::array::base::Array;
 use crate::explain::explanation::Explanation;
 use crate::explain::flush_text::whereabouts;
-use crate::explain::trace::Sink;
+use crate::explain::trace::{Flush, Sink};
 use crate::graph::value::{Value, ValueKind};
 use crate::schedule::passes::demand::Demand;
 use gpupy_core::Result;
@@ -51,6 +51,46 @@ impl Context {
             (_, Some(demand)) => self.explain_demand(&demand),
             (_, None) => Ok(Explanation::of_nothing("nothing to evaluate")),
         }
+    }
+
+    /// Compiles the evaluation of arrays together, and tells what it would do. Nothing is done.
+    ///
+    /// # Errors
+    /// As of `explain`.
+    pub fn rehearse_all(&self, arrays: &[&Array]) -> Result<Explanation> {
+        let values = arrays.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
+        if let ([array], [value]) = (arrays, &values[..])
+            && let Some(part) = self.apart(array, value)?
+        {
+            return self.rehearse_all(&[&part]);
+        }
+        let is_pending =
+            |value: &&Value| matches!(value.0.kind, ValueKind::Expr { .. }) && !value.is_computed();
+        let pending: Vec<Value> = values.iter().filter(is_pending).cloned().collect();
+        let (range, value) = match (arrays, &pending[..]) {
+            ([array], [value]) => match array.layout().extent() {
+                Some((low, high)) => (low as usize..high as usize + 1, value),
+                None => (0..0, value),
+            },
+            (_, [value, ..]) => (0..value.len(), value),
+            (_, []) => {
+                let one = values.first().filter(|_| values.len() == 1).map(whereabouts);
+                return Ok(Explanation::of_nothing(one.unwrap_or("nothing to evaluate".into())));
+            }
+        };
+        if range.is_empty() || value.state().computed.covers(range.clone()) {
+            return Ok(Explanation::of_nothing(whereabouts(value)));
+        }
+        let next = &pending[1..];
+        let demand = Demand { next, ..Demand::of(value, range) };
+        let mut state = self.state()?;
+        let first = self.current(&mut state)?;
+        self.inner.tracer.begin(value, next, &demand.range, true);
+        let done = self.rehearse_from(&mut state, first, &demand);
+        let flush = self.inner.tracer.end(done.as_ref().err());
+        done?;
+        let planned = flush.map(|flush| Explanation::of_flush(Flush { time: None, ..flush }));
+        Ok(planned.unwrap_or_else(|| Explanation::of_nothing(whereabouts(value))))
     }
 
     fn explain_demand(&self, demand: &Demand<'_>) -> Result<Explanation> {

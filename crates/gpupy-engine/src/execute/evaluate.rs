@@ -156,7 +156,7 @@ impl Engine {
     }
 
     /// The evaluation is done, or failed.
-    fn forget_flush(&mut self) {
+    pub(super) fn forget_flush(&mut self) {
         for device in self.devices.iter_mut().flatten() {
             device.forget_flush();
             device.rest();
@@ -164,7 +164,12 @@ impl Engine {
     }
 
     /// The beginning of an evaluation: what a flush of the same structure did, if that is known.
-    fn begun(&mut self, demand: &Demand<'_>, order: &DeviceOrder, is_exact: bool) -> Box<Progress> {
+    pub(super) fn begun(
+        &mut self,
+        demand: &Demand<'_>,
+        order: &DeviceOrder,
+        is_exact: bool,
+    ) -> Box<Progress> {
         for (device, stats) in self.devices.iter_mut().zip(&mut self.counts) {
             if let Some(device) = device {
                 device.begin_evaluation();

@@ -199,7 +199,7 @@ pub(super) fn evaluated(
     }
 }
 
-/// The trace of a kernel that has written these tiles.
+/// The trace of a kernel that writes these tiles.
 pub(super) fn told<'v>(
     device: &OpenDevice,
     kernel: &'v Kernel,

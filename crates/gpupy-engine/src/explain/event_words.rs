@@ -1,6 +1,6 @@
 //! The words of one event: a step in one line, or in two where there is more to say, and the reason of a decision.
 //!
-//! Invariant: the time of a step stands behind the word `took`; nothing else in its text differs from run to run, but
+//! Invariant: the time of a step that was done stands behind the word `took`; nothing else in its text differs from run to run, but
 //! whether a program was compiled for it.
 //!
 //! Not here: the record (`trace.rs`, `step.rs`), the names of values (`names.rs`), the text around the steps
@@ -22,6 +22,13 @@ pub(crate) fn event(event: &Event, kernel: usize, names: &Names) -> Vec<String> 
         }
         Event::Assigned(value, true) => format!("assign {} in place", names.called(value)),
         Event::Assigned(value, false) => format!("assign {} into a new block", names.called(value)),
+        Event::Later(0) => "what is left is compiled when this was done".into(),
+        Event::Later(windows) => {
+            format!(
+                "and {}, each compiled when those before it were done",
+                count(*windows, "window")
+            )
+        }
         Event::GaveUp(value, driver, reason) => {
             format!("{driver} cannot evaluate {}: {reason}", names.called(value))
         }
@@ -32,7 +39,7 @@ pub(crate) fn event(event: &Event, kernel: usize, names: &Names) -> Vec<String> 
 fn of_step(step: &Step, number: usize, names: &Names) -> Vec<String> {
     let driver = step.driver;
     let (reads, frees) = (extents(&step.reads, names), frees(step, names));
-    let took = took(step);
+    let took = took(step, names);
     // A transfer is told with its bytes, which determine its cost.
     let moved = |what: String| {
         let all = format!("{what}, {} bytes; {took}", step.work.bytes);
@@ -126,6 +133,10 @@ fn frees(step: &Step, names: &Names) -> String {
     if words.is_empty() { String::new() } else { format!("frees {}", words.join(", ")) }
 }
 
-fn took(step: &Step) -> String {
-    format!("{} expected, took {}", short_time(step.expected), short_time(step.time))
+fn took(step: &Step, names: &Names) -> String {
+    let expected = format!("{} expected", short_time(step.expected));
+    match names.are_planned {
+        true => expected,
+        false => format!("{expected}, took {}", short_time(step.time)),
+    }
 }

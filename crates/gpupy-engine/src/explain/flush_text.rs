@@ -33,7 +33,9 @@ pub(crate) fn flush_text(flush: &Flush) -> String {
         .iter()
         .map(|value| format!("; and {}: {}", names.name(value.id), type_text(value)))
         .collect();
-    line(&mut out, 0, &format!("flush of {name}: {what}{wanted}{}", beside.concat()));
+    let planned = if names.are_planned { ", not run" } else { "" };
+    let beside = beside.concat();
+    line(&mut out, 0, &format!("flush of {name}: {what}{wanted}{beside}{planned}"));
     structure(&mut out, flush, &names);
     steps(&mut out, flush, &names);
     programs(&mut out, flush);
@@ -141,9 +143,11 @@ fn totals(out: &mut String, flush: &Flush) {
     let expected =
         flush.steps().fold(Duration::ZERO, |all, step| all.saturating_add(step.expected));
     line(out, 1, &format!("expected: {}", time_text(expected)));
-    let kernels = flush.kernels().map(|(step, _)| step.time).sum();
-    let (all, inside) = (time_text(flush.time), time_text(kernels));
-    line(out, 1, &format!("time: {all}, of which {inside} launching kernels"));
+    if let Some(all) = flush.time {
+        let kernels = flush.kernels().map(|(step, _)| step.time).sum();
+        let (all, inside) = (time_text(all), time_text(kernels));
+        line(out, 1, &format!("time: {all}, of which {inside} launching kernels"));
+    }
     if let Some(error) = &flush.error {
         line(out, 1, &format!("failed: {error}"));
     }

@@ -12,7 +12,11 @@ use rustc_hash::FxHashMap;
 use std::time::Duration;
 
 /// The numbers that a reader sees in place of ids: by creation, and then as they come.
-pub(crate) struct Names(FxHashMap<ValueId, usize>);
+pub(crate) struct Names {
+    numbers: FxHashMap<ValueId, usize>,
+    /// Whether nothing was done yet of what is told.
+    pub are_planned: bool,
+}
 
 impl Names {
     pub fn of(flush: &Flush) -> Names {
@@ -23,21 +27,21 @@ impl Names {
             let next = names.len();
             names.entry(id).or_insert(next);
         }
-        Names(names)
+        Names { numbers: names, are_planned: flush.time.is_none() }
     }
 
     /// No numbers: values are called by their types.
     pub fn none() -> Names {
-        Names(FxHashMap::default())
+        Names { numbers: FxHashMap::default(), are_planned: false }
     }
 
     pub fn name(&self, id: ValueId) -> String {
-        self.0.get(&id).map_or_else(|| "another value".into(), |n| format!("v{n}"))
+        self.numbers.get(&id).map_or_else(|| "another value".into(), |n| format!("v{n}"))
     }
 
     /// The number of a value, or its type where it has none.
     pub fn called(&self, value: &Subject) -> String {
-        if self.0.contains_key(&value.id) { self.name(value.id) } else { type_text(value) }
+        if self.numbers.contains_key(&value.id) { self.name(value.id) } else { type_text(value) }
     }
 
     /// The operation of a node, with its sources.
@@ -67,7 +71,7 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         }
         Event::Cut(value) | Event::Assigned(value, _) | Event::GaveUp(value, ..) => vec![value.id],
         // Its result has no name yet.
-        Event::Eager(..) => Vec::new(),
+        Event::Eager(..) | Event::Later(_) => Vec::new(),
     }
 }
 

@@ -67,6 +67,8 @@ pub enum Event {
     Assigned(Subject, bool),
     /// A driver could not evaluate a value; the reason. The next driver does it, if there is one.
     GaveUp(Subject, &'static str, String),
+    /// So many windows, or all that is left where there are none, are compiled when what was told has been done.
+    Later(usize),
 }
 
 /// One evaluation.
@@ -82,8 +84,8 @@ pub struct Flush {
     pub graph: Vec<GraphNode>,
     /// The actions, in order.
     pub events: Vec<Event>,
-    /// From the beginning to the end, on the host's clock.
-    pub time: Duration,
+    /// From the beginning to the end, on the host's clock; nothing where it was not run.
+    pub time: Option<Duration>,
     /// Why it failed, if it did.
     pub error: Option<String>,
 }

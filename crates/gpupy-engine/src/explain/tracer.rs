@@ -268,6 +268,15 @@ impl Tracer {
         }
     }
 
+    /// Says that something is not needed behind the step that was told last.
+    pub fn freed(&self, freed: impl FnOnce() -> Freed) {
+        if self.listens()
+            && let Some(step) = self.state().last()
+        {
+            step.frees.push(freed());
+        }
+    }
+
     /// Records an event, which is made only when there is a listener.
     #[inline]
     pub fn event(&self, make: impl FnOnce() -> Event) {
@@ -308,7 +317,7 @@ impl Tracer {
             range: range.clone(),
             graph,
             events: Vec::new(),
-            time: Duration::ZERO,
+            time: None,
             error: None,
         };
         let mut state = self.state();
@@ -327,7 +336,7 @@ impl Tracer {
         state.attribute_frees();
         state.living.clear();
         let (mut flush, began) = state.flush.take()?;
-        flush.time = began.elapsed();
+        flush.time = Some(began.elapsed());
         flush.error = error.map(Error::to_string);
         self.shared.listening.store(state.sink.is_some(), Ordering::Relaxed);
         if let Some(sink) = &state.sink {

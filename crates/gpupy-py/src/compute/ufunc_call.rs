@@ -43,9 +43,7 @@ impl Ufunc {
         {
             return Ok(result);
         }
-        if kwargs.is_none()
-            && let Some(out) = this.call_into(args)?
-        {
+        if let Some(out) = this.call_into(args, kwargs)? {
             return Ok(out);
         }
         if this.name == "divmod" && kwargs.is_none() && args.len() == 2 {
@@ -213,12 +211,22 @@ impl Ufunc {
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
     }
 
-    /// A call with an output of ours by position, where the results are put there eagerly.
-    fn call_into<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if args.len() != self.nin + 1 || self.warns_of_position() {
-            return Ok(None);
-        }
-        let out = args.get_item(self.nin)?;
+    /// A call with an output of ours and nothing else, where the results are put there eagerly.
+    fn call_into<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let out = match kwargs {
+            None if args.len() == self.nin + 1 && !self.warns_of_position() => {
+                Some(args.get_item(self.nin)?)
+            }
+            Some(kwargs) if kwargs.len() == 1 && args.len() == self.nin => {
+                kwargs.get_item(pyo3::intern!(args.py(), "out"))?
+            }
+            _ => None,
+        };
+        let Some(out) = out else { return Ok(None) };
         let Ok(target) = out.cast_exact::<NdArray>() else { return Ok(None) };
         let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 3]> = args.iter_borrowed().collect();
         let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();

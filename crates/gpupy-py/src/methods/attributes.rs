@@ -171,6 +171,17 @@ impl NdArray {
         self.warn_of_write();
     }
 
+    /// Whether the elements lie side by side in C order.
+    #[getter]
+    fn _c_contiguous(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match elements(slf) {
+            ArrayElements::Lazy(array) => Ok(array.is_contiguous() || array.size() == 0),
+            ArrayElements::Numpy(array) => {
+                array.getattr("flags")?.getattr("c_contiguous")?.extract()
+            }
+        }
+    }
+
     /// Whether the memory of the elements is the array's own.
     #[getter]
     fn _owns(slf: &Bound<'_, Self>) -> PyResult<bool> {

@@ -62,13 +62,15 @@ impl PyExplanation {
 }
 
 /// Evaluates arrays together on their driver, and explains it: the steps in order, each with the values
-/// that it reads, writes and frees, its estimated cost and its time. Nothing is read back.
+/// that it reads, writes and frees, its estimated cost and its time. Nothing is read back. With ``run=False``
+/// it is compiled, and explained before it is done.
 #[pyfunction]
-#[pyo3(signature = (array, /, *more))]
+#[pyo3(signature = (array, /, *more, run=true))]
 pub fn explain(
     py: Python<'_>,
     array: &Bound<'_, PyAny>,
     more: &Bound<'_, PyTuple>,
+    run: bool,
 ) -> PyResult<PyExplanation> {
     let mut arrays = Vec::new();
     for array in std::iter::once(array.clone()).chain(more.iter()) {
@@ -83,7 +85,7 @@ pub fn explain(
     let context = ready(py)?;
     let explained = wait(py, || {
         let all: Vec<_> = arrays.iter().collect();
-        context.explain_all(&all)
+        if run { context.explain_all(&all) } else { context.rehearse_all(&all) }
     });
     explained.map(PyExplanation).map_err(to_py)
 }

@@ -77,6 +77,11 @@ impl BlockCache {
         }
     }
 
+    /// Whether there is a block of a part.
+    pub fn has_part(&self, value: &Value, part: &BlockPart) -> bool {
+        self.blocks.contains_key(&(value.id(), part.clone()))
+    }
+
     /// The bytes of a part's block.
     pub fn part_bytes(&self, value: &Value, part: &BlockPart) -> u64 {
         let len = match part {

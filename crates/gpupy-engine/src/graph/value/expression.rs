@@ -65,8 +65,11 @@ impl ValueKind {
     /// Whether elements are computed from others that stand elsewhere.
     pub fn moves(&self) -> bool {
         let ValueKind::Expr { op, inputs } = self else { return false };
-        !matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. })
-            || inputs.iter().any(|input| matches!(input, Input::View(..)))
+        let at_itself = matches!(
+            op,
+            NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. } | NodeOp::Index(_)
+        );
+        !at_itself || inputs.iter().any(|input| matches!(input, Input::View(..)))
     }
 }
 

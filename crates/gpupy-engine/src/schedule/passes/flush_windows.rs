@@ -50,6 +50,11 @@ impl FlushWindows {
         FlushWindows { are_any: !ends.is_empty(), ends, present: Vec::new() }
     }
 
+    /// How many windows are left behind the present one, the last among them; none where there are no windows.
+    pub fn left(&self) -> usize {
+        self.ends.len()
+    }
+
     /// What the present window is still asked for; nothing where only the last one is left.
     pub fn present(&mut self) -> Option<&[Value]> {
         while self.present.is_empty() {

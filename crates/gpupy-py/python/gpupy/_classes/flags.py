@@ -58,8 +58,7 @@ class flags:
 
     @property
     def c_contiguous(self) -> bool:
-        a = self._array
-        return _contiguous(a.shape, a.strides, a.itemsize)
+        return self._array._c_contiguous
 
     @property
     def f_contiguous(self) -> bool:

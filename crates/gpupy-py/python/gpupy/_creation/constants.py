@@ -81,6 +81,8 @@ def _fill(made: Any, value: Any) -> None:
 
 def alike(make: Callable[..., Any]) -> Callable[..., Any]:
     def like(a, dtype=None, order="K", subok=True, shape=None, **kwargs):
+        if type(a) is ndarray and order == "K" and shape is None and not kwargs and a._c_contiguous:
+            return make(a.shape, a.dtype if dtype is None else dtype)
         if subok and is_of_a_subclass(a):
             return wrap(getattr(np, f"{make.__name__}_like")(a, dtype, order, shape=to_host(shape), **kwargs))
         if subclass.is_instance(a):

@@ -152,6 +152,8 @@ _where = where
 
 
 def copyto(dst, src, casting="same_kind", where=True):
+    if type(dst) is type(src) is ndarray and where is True and _copies(dst, src):
+        return
     dst, src, where = subclass.plain(dst), subclass.plain(src), subclass.plain(where)
     if dst is src and isinstance(dst, ndarray):
         # NumPy looks at nothing else then.
@@ -163,6 +165,14 @@ def copyto(dst, src, casting="same_kind", where=True):
         dst[...] = src
     else:
         call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def _copies(dst: ndarray, src: ndarray) -> bool:
+    """Writes elements of the same dtype; false, with nothing done, where there is more to look at."""
+    if dst is src or dst.dtype is not src.dtype or not (dst._lazy and src._lazy and dst._writable):
+        return False
+    dst[...] = src
+    return True
 
 
 def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
