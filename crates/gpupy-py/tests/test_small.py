@@ -355,7 +355,8 @@ def test_results_are_written_where_they_go(auto, seed):
             continue
         way = chance.integers(4)
 
-        def written(np, arrays, name=name, names=names, keys=keys, way=way):
+        def written(np, arrays, chosen=(name, names, keys, way)):
+            name, names, keys, way = chosen
             a, b, out = (np.swapaxes(arrays[n], 0, 1) if way == 3 else arrays[n] for n in names)
             a, b, out = a[keys[0]], b[keys[1]], out[keys[2]]
             function = getattr(np, name)
