@@ -251,9 +251,12 @@ gpupy_core::thresholds! {
     kept_functions: usize = 1024,
     /// The most words of all that is kept of one kind.
     kept_words: usize = 1 << 18,
-    /// The least operations of a value that is stored because something holds it, a reduction computes it on the way, and
-    /// it moves elements: `while abs(new - old).max() > e` goes on with `new`, which each step reads in several places.
+    /// The least operations of a value that is stored because something holds it, a reduction computes it on the way,
+    /// and it moves elements: `while abs(new - old).max() > e` goes on with `new`, which each step reads in several
+    /// places.
     kept_weight: u32 = 4,
+    /// The points of an operation that take as long to compute as the operation to plan, about a microsecond.
+    planned_points: usize = 1000,
     /// Operations that may be computed again for another access to the same value, rather than storing it: about the
     /// cost of a load and a launch.
     recompute: u32 = 16,

@@ -52,11 +52,11 @@ pub(crate) struct EagerLaunch {
     /// How the points are walked over, where elements do not lie side by side.
     walks: Option<Box<LaunchWalks>>,
     /// Where the results go, if not to memory of their own.
-    written: Option<Written>,
+    written: Option<WrittenTo>,
 }
 
 /// Elements that results are written to, and the walk over all of them.
-struct Written {
+struct WrittenTo {
     memory: HostBlock,
     access: Access,
     is_contiguous: bool,
@@ -90,7 +90,7 @@ impl EagerLaunch {
     /// said before the task is given its operands.
     pub fn write_to(&mut self, array: &Array, first: NonNull<u8>) {
         let (access, memory) = seen(array.layout(), array.dtype(), first);
-        self.written = Some(Written { memory, access, is_contiguous: array.is_contiguous() });
+        self.written = Some(WrittenTo { memory, access, is_contiguous: array.is_contiguous() });
     }
 
     /// Whether what results are written to is no operand, or the same elements in the same order.

@@ -40,7 +40,7 @@ struct Filled {
 
 /// What is told of a rehearsal so far.
 #[derive(Default)]
-struct Told {
+struct Rehearsed {
     open: Vec<Filled>,
     /// The parts of values that came to a device, or were made there.
     there: FxHashSet<(ValueId, BlockPart)>,
@@ -55,7 +55,7 @@ impl Engine {
         let first = order.devices.first().and_then(|first| self.device(*first).ok());
         let windows = first.map(|device| FlushWindows::of(demand, device));
         let mut windows = windows.unwrap_or_default();
-        let mut told = Told::default();
+        let mut told = Rehearsed::default();
         let more = windows.left();
         let done = match windows.present().and_then(Demand::first_of) {
             Some(next) => {
@@ -76,7 +76,7 @@ impl Engine {
         &mut self,
         demand: &Demand<'_>,
         order: &DeviceOrder,
-        told: &mut Told,
+        told: &mut Rehearsed,
     ) -> Result<()> {
         let mut progress = self.begun(demand, order, false);
         if let Some(running) = progress.running.take() {
@@ -102,7 +102,7 @@ impl Engine {
         Ok(())
     }
 
-    fn tell_commands(&mut self, running: &Running, order: &DeviceOrder, all: &mut Told) {
+    fn tell_commands(&mut self, running: &Running, order: &DeviceOrder, all: &mut Rehearsed) {
         let mut begun: Option<&StepBegin> = None;
         let commands = &running.flush.commands;
         for (place, command) in commands.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Running {
     }
 }
 
-impl Told {
+impl Rehearsed {
     /// Whether something was said of a value: a value that is computed on the way has no memory.
     fn is_known(&self, value: &Value) -> bool {
         value.is_computed() || self.there.iter().any(|(known, _)| *known == value.id())

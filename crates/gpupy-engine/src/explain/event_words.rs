@@ -1,7 +1,7 @@
 //! The words of one event: a step in one line, or in two where there is more to say, and the reason of a decision.
 //!
-//! Invariant: the time of a step that was done stands behind the word `took`; nothing else in its text differs from run to run, but
-//! whether a program was compiled for it.
+//! Invariant: the time of a step that was done stands behind the word `took`; nothing else in its text differs from run
+//! to run, but whether a program was compiled for it.
 //!
 //! Not here: the record (`trace.rs`, `step.rs`), the names of values (`names.rs`), the text around the steps
 //! (`flush_text.rs`).

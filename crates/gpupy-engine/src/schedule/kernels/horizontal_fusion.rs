@@ -4,7 +4,8 @@
 //! Owns the choice of values that a launch computes besides its own. The three channels of an image share most of their
 //! operations, and several destinations of one launch compute those once. A sibling is a living expression of the same
 //! shape that no other pending expression uses, at least half of whose operations the wanted value needs as well; or
-//! one that is wanted next, or by the same later step (a *fellow*), and reads an operand of the wanted one. Invariant:
+//! one that is wanted next, or by the same later step (a *fellow*), and reads an operand of the wanted one. A costly
+//! value that something holds, and that is computed on the way to the wanted one, is written beside it. Invariant:
 //! nothing is launched here; whether all fit into one kernel is asked of their kernel (`walk_kernels.rs`).
 //!
 //! A reduction is no sibling (`reduction_groups.rs`), but may share operations of its map; those are chosen here too.
@@ -65,6 +66,7 @@ pub(crate) fn beside(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile
     let next = next.filter(|next| !fellows.iter().any(|other| other.id() == next.id()));
     let next: Vec<&Value> = fellows.iter().copied().chain(next).collect();
     let mut found = candidates(device, walk, value, tile);
+    found.extend(on_the_way(device, walk, value, tile));
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
     let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
@@ -153,6 +155,19 @@ fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile
     candidates.retain(|other| !used.contains(&other.id()));
     candidates.sort_unstable_by_key(Value::id);
     candidates
+}
+
+/// The costly values that a walk for a value's tile computes on the way, and that something holds: what is made of them
+/// later would compute them again, and all that they are made of.
+fn on_the_way(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
+    let is_costly = |node: &&WalkNode| node.value.0.weight > T.recompute;
+    let mut seen = FxHashSet::default();
+    let held = shared(walk, device).filter(is_costly).map(|node| &node.value);
+    held.filter(|other| other.id() != value.id() && seen.insert(other.id()))
+        .filter(|other| is_alike(device, other, value, tile))
+        .take(device.caps.max_dests)
+        .cloned()
+        .collect()
 }
 
 /// A value with those of the candidates that pay as its siblings, if there are any, and the walk of all.

@@ -152,9 +152,9 @@ impl Turns {
     }
 }
 
-/// The newest values that something else holds and that are far from each other: what the statements go on with. A flush
-/// comes at any place of a statement; the steps to what it makes are few, and stay pending, so that flushes are alike.
-/// What is older may be kept without ever being read.
+/// The newest values that something else holds and that are far from each other: what the statements go on with. A
+/// flush comes at any place of a statement; the steps to what it makes are few, and stay pending, so that flushes are
+/// alike. What is older may be kept without ever being read.
 fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
     let mut is_stored = vec![false; below.values.len()];
     let held = (0..below.values.len()).filter(|number| below.outlives[*number]);

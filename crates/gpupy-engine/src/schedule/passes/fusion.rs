@@ -2,8 +2,8 @@
 //!
 //! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored.
 //! It is stored if computing an element takes longer than storing and loading it, and the kernels read more elements
-//! than there are. What is reduced and lives on is stored, too, as its holder usually reads it. Invariants: the choice is
-//! made once, for all of a flush; a value that one kernel reads is decided on where that kernel is made
+//! than there are. What is reduced and lives on is stored, too, as its holder usually reads it. Invariants: the choice
+//! is made once, for all of a flush; a value that one kernel reads is decided on where that kernel is made
 //! (`walker.rs`), which knows how it is read.
 //!
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), values that later flushes recompute
@@ -111,7 +111,7 @@ impl Fates {
 
 /// Whether a value is reduced. Its holder, if it has one, usually reads it: a loop looks how far it is, and goes on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reduced {
+enum LookedAt {
     No,
     /// On the way to what is.
     InPassing,
@@ -121,7 +121,7 @@ enum Reduced {
 fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     let mut names = 0;
     let count = flush.nodes.len();
-    let (mut fates, mut reduced) = (vec![Fate::Passes; count], vec![Reduced::No; count]);
+    let (mut fates, mut reduced) = (vec![Fate::Passes; count], vec![LookedAt::No; count]);
     let mut readers = vec![Readers::None; count];
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
@@ -132,10 +132,13 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
         let mut own = readers[number as usize];
         let lives_on = node.outlives
             && match reduced[number as usize] {
-                Reduced::No => false,
-                Reduced::InPassing => node.moves && node.weight >= T.kept_weight,
-                Reduced::Itself => true,
+                LookedAt::No => false,
+                LookedAt::InPassing => {
+                    node.weight > T.recompute || node.moves && node.weight >= T.kept_weight
+                }
+                LookedAt::Itself => true,
             };
+        let lives_on = lives_on || is_behind_much(node, own);
         fates[number as usize] = match own {
             _ if may_be_stored(node) && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
             _ if node.outlives => Fate::Lasts,
@@ -157,13 +160,13 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
             };
             // A reduction of a few rows says nothing of the others.
             if !is_narrow(node.points, flush.nodes[*operand as usize].len) {
-                let is_in_map = reduced[number as usize] != Reduced::No
+                let is_in_map = reduced[number as usize] != LookedAt::No
                     && fates[number as usize] != Fate::Stored
                     && *reading == ReadPattern::Inside;
                 let by_this = match node.reduces {
-                    true => Reduced::Itself,
-                    false if is_in_map => Reduced::InPassing,
-                    false => Reduced::No,
+                    true => LookedAt::Itself,
+                    false if is_in_map => LookedAt::InPassing,
+                    false => LookedAt::No,
                 };
                 let known = &mut reduced[*operand as usize];
                 *known = by_this.max(*known);
@@ -190,6 +193,16 @@ fn of_parts(readers: Readers, len: usize, parts: PartsRead, name: u32) -> Reader
         _ if parts.are_several => Readers::Several(name, points),
         _ => Readers::One(name, points),
     }
+}
+
+/// Whether something holds a value of which little is read, and so much is pending behind it that to plan that takes as
+/// long as to compute all: a loop that looks at a row in each step would plan all its steps each time.
+fn is_behind_much(node: &PendingValue, readers: Readers) -> bool {
+    let planned = (node.weight as usize).saturating_mul(T.planned_points);
+    node.outlives
+        && node.weight > T.recompute
+        && planned >= node.len
+        && is_narrow(readers.points(), node.len)
 }
 
 /// Whether a value may be stored for its readers: not if it is never computed inside other kernels, nor if it is cheap
@@ -335,6 +348,20 @@ mod tests {
         // What is stored between them is what the reduction reads.
         let between = PendingValue { outlives: true, ..map(99, &[0]) };
         assert_eq!(stored_of(vec![step(99), between, reduction(LEN, 1)]), [1]);
+    }
+
+    #[test]
+    fn what_is_behind_much_is_stored_where_little_of_it_is_read() {
+        let row = |weight| {
+            let held = PendingValue { outlives: true, len: 100 * LEN, ..map(weight, &[]) };
+            vec![held, reduction(LEN, 0)]
+        };
+        let much = (100 * LEN).div_ceil(T.planned_points) as u32;
+        assert_eq!(stored_of(row(much)), [0]);
+        assert_eq!(stored_of(row(much - 1)), [0u64; 0]);
+        let mut dropped = row(much);
+        dropped[0].outlives = false;
+        assert_eq!(stored_of(dropped), [0u64; 0]);
     }
 
     #[test]

@@ -64,8 +64,8 @@ impl PendingGraph {
         state.operands.iter().flatten().any(|operand| self.numbers.contains_key(&operand.id()))
     }
 
-    /// A new value that reads one of the graph, behind those that it reads besides; nothing where none is read, or where
-    /// they are more than is looked at, or not regular.
+    /// A new value that reads one of the graph, behind those that it reads besides; nothing where none is read, or
+    /// where they are more than is looked at, or not regular.
     fn cone(&self, value: &Value) -> Option<Vec<Value>> {
         let (mut found, mut next, mut reads) = (vec![value.clone()], 0, false);
         let mut seen = FxHashSet::from_iter([value.id()]);
