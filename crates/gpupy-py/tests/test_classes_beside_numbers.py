@@ -126,6 +126,33 @@ def test_a_ufunc_of_the_programs_sees_numpys_number(auto, size):
     assert other.saw == [np.float64] * 4
 
 
+class Operators(Ufuncs):
+    """Its ufunc gives an array of NumPy's, which stays one."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        return np.ones(2)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_ufunc_to_the_right_without_a_name_sees_numpys_number(auto, size):
+    def program(xp, holder):
+        x = numbers(xp, size)
+        mean = x.mean()
+        made = [x.mean() + holder.kept, x.mean() ** holder.all["kept"], x.max() % (lambda: holder.kept)()]
+        made += [mean / holder.kept, mean < holder.kept, mean != holder.all["kept"], -mean - holder.kept]
+        mean *= holder.kept
+        return [type(one) for one in (*made, *divmod(x.max(), holder.kept), mean)]
+
+    seen = []
+    for xp in (gpupy, np):
+        holder = Holder()
+        holder.kept = Operators()
+        holder.all = {"kept": holder.kept}
+        seen.append((program(xp, holder), holder.kept.saw))
+    assert seen[0] == seen[1] and len(seen[0][1]) == 9
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_name_of_the_function_around_is_not_pythons(auto, size):
     x, saw = numbers(gpupy, size), []
