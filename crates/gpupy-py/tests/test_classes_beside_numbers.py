@@ -139,7 +139,7 @@ def test_a_ufunc_to_the_right_without_a_name_sees_numpys_number(auto, size):
     def program(xp, holder):
         x = numbers(xp, size)
         mean = x.mean()
-        made = [x.mean() + holder.kept, x.mean() ** holder.all["kept"], x.max() % (lambda: holder.kept)()]
+        made = [x.mean() + holder.kept, x.mean() ** holder.all["kept"], x.max() % dict(holder.all)["kept"]]
         made += [mean / holder.kept, mean < holder.kept, mean != holder.all["kept"], -mean - holder.kept]
         mean *= holder.kept
         return [type(one) for one in (*made, *divmod(x.max(), holder.kept), mean)]

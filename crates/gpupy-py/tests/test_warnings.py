@@ -95,3 +95,28 @@ def test_python_integers_beyond_float16_warn_as_numpys(driver):
                 write(a)
             told_of.append(([str(each.message) for each in found], a.tolist()))
         assert told_of[0] == told_of[1]
+
+
+@pytest.mark.parametrize("size", [1_000, 1_000_000])
+def test_a_warning_about_numbers_that_is_an_exception_comes_at_its_line(driver, size):
+    def lines(xp):
+        ones = xp.asarray(np.ones(size))
+        seen = []
+        for step in range(3):
+            try:
+                if step == 0:
+                    ratio = ones.sum() / (ones - 1).sum()
+                elif step == 1:
+                    ratio = ones.max() * 1e200 * 1e200
+                else:
+                    ratio = ones.max() // (ones.min() - 1)
+                seen.append(float(ratio))
+            except (RuntimeWarning, FloatingPointError) as error:
+                seen.append((type(error), str(error), error.__traceback__.tb_lineno))
+        return seen
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lines(gpupy) == lines(numpy)
+    with np.errstate(all="raise"):
+        assert lines(gpupy) == lines(numpy)
