@@ -21,7 +21,7 @@ from .._classes import subclass
 from .._classes.takers import ALL, AS_CALLER, NO_DRIVERS, which
 from .._classes.takers import lend as lend_to_package
 from .._gpupy import ndarray
-from . import calls
+from . import instances
 
 # By package. Those that are not lent all take arrays of any class whose elements are numbers; but for masked
 # arrays, and dates, texts and objects, they know NumPy's class alone.
@@ -132,7 +132,7 @@ class _Lent:
         if not self.is_lent(value):
             return value
         if id(value) not in self._numpys:
-            self._numpys[id(value)] = calls.numpys(value)
+            self._numpys[id(value)] = instances.lent(value)
         lent = self._numpys[id(value)]
         if value is self.asked:
             self.answer = type(lent)
