@@ -185,7 +185,8 @@ def test_it_passes_for_one_in_a_program_whose_numpy_is_gpupy(tmp_path):
         "lent = names['function'](np.arange(3.0).view(Sub))\n"
         "print(type(lent).__mro__[-2].__module__, isinstance(lent, Sub), isinstance(lent, np.ndarray))\n"
     )
-    done = subprocess.run([sys.executable, "-m", "gpupy", program], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "gpupy", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "numpy True True\n"
 
 
