@@ -6,6 +6,8 @@ import gc
 import inspect
 import os
 import pickle
+import random
+import signal
 import subprocess
 import sys
 import traceback
@@ -195,6 +197,55 @@ def test_instances_of_our_own_subclasses_and_masked_arrays_are_numpys(library):
     assert type(lent) is numpy.ndarray
     _, lent = library(GIVEN_BACK)(gpupy.ma.array([1, 2], mask=[0, 1]))
     assert type(lent) is numpy.ma.MaskedArray
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that send signals")
+@pytest.mark.parametrize("memory", [{}, {"block_bytes": 64, "device_bytes": 4096, "host_bytes": 20_000}])
+def test_an_interrupted_loan_loses_nothing(library, auto, memory):
+    gpupy._gpupy.reconfigure(_gpupy.current_driver(), strict=False, **memory)
+    function = library(
+        "def function(x, *others):\n"
+        "    kept = x\n"
+        "    for one in (kept, *others):\n        isinstance(one, str)\n"
+        "    kept[0] = 7\n    return kept, others"
+    )
+    chance, is_armed = random.Random(1), False
+
+    def handler(number, frame):
+        if is_armed:
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, handler)
+    interrupted = 0
+    try:
+        for turn in range(600):
+            elements = numpy.arange(chance.choice([3, 100, 1000])) % 13 * 2.0 + 1
+            x = gpupy.asarray((elements - 1) / 2) * 2 + 1
+            x = x.view(Quantity) if turn % 3 == 0 else x
+            try:
+                is_armed = True
+                signal.setitimer(
+                    signal.ITIMER_REAL, chance.choice([1e-5, 1e-4, 3e-4]) * chance.random() + 1e-6
+                )
+                try:
+                    function(x, x * 2, x)
+                finally:
+                    is_armed = False
+            except Interrupted:
+                is_armed, interrupted = False, interrupted + 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert x.tolist() in (elements.tolist(), [7.0, *elements[1:]])
+            lent, others = function(x, x * 2, x)
+            assert lent[0] == others[1][0] == 7 and lent[1:].tolist() == elements[1:].tolist()
+            x[1] = 99.0
+            assert lent[1] == 99
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 20
 
 
 def test_an_object_that_forwards_attributes_has_none_that_numpys_arrays_lack():
