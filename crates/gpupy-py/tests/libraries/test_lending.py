@@ -206,7 +206,8 @@ class Interrupted(BaseException):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that send signals")
 @pytest.mark.parametrize("memory", [{}, {"block_bytes": 64, "device_bytes": 4096, "host_bytes": 20_000}])
 def test_an_interrupted_loan_loses_nothing(library, auto, memory):
-    gpupy._gpupy.reconfigure(_gpupy.current_driver(), strict=False, **memory)
+    driver = _gpupy.current_driver()
+    gpupy._gpupy.reconfigure(driver, strict=False, **memory)
     function = library(
         "def function(x, *others):\n"
         "    kept = x\n"
@@ -245,6 +246,7 @@ def test_an_interrupted_loan_loses_nothing(library, auto, memory):
             assert lent[1] == 99
     finally:
         signal.signal(signal.SIGALRM, before)
+        gpupy._gpupy.reconfigure(driver, strict=False)
     assert interrupted > 20
 
 
