@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpupy
+from gpupy._session import errstate
 
 
 def known(x):
@@ -120,3 +121,53 @@ def test_a_warning_about_numbers_that_is_an_exception_comes_at_its_line(driver, 
         assert lines(gpupy) == lines(numpy)
     with np.errstate(all="raise"):
         assert lines(gpupy) == lines(numpy)
+
+
+QUIET = {"all": "ignore"}, {"divide": "ignore", "invalid": "ignore"}, {}
+
+
+def raises(xp):
+    """Whether division by zero is an exception, and NumPy's modes say so."""
+    try:
+        made = xp.ones(3) / xp.asarray([0.0, 1, 2])
+        gpupy.evaluate(made) if xp is gpupy else made
+    except FloatingPointError:
+        return True, numpy.geterr()
+    return False, numpy.geterr()
+
+
+@pytest.mark.parametrize("quiet", QUIET)
+def test_modes_inside_of_modes_that_ask_for_nothing_count_until_they_end(driver, quiet):
+    def seen(xp):
+        found = []
+        quiet_modes = numpy.errstate(**quiet)
+        with quiet_modes:
+            found.append(raises(xp))
+            with numpy.errstate(divide="raise"):
+                found.append(raises(xp))
+                with numpy.errstate(divide="ignore"):
+                    found.append(raises(xp))
+                found.append(raises(xp))
+            found.append(raises(xp))
+            with pytest.raises(TypeError, match="twice"), quiet_modes:
+                pass
+            numpy.seterr(divide="raise")
+            found.append(raises(xp))
+        found.append(raises(xp))
+        with pytest.raises(KeyError), numpy.errstate(**quiet):
+            numpy.seterr(all="raise")
+            raise KeyError
+        return [*found, raises(xp)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert seen(gpupy) == seen(numpy)
+
+
+def test_modes_that_ask_for_nothing_are_set_by_numpy_alone(monkeypatch):
+    told = []
+    monkeypatch.setattr(errstate.Told, "set", lambda self, modes: told.append(modes))
+    monkeypatch.setattr(errstate.Told, "reset", lambda self, before: told.append(before))
+    with numpy.errstate(all="ignore"), numpy.errstate(divide="ignore", over="ignore"):
+        assert numpy.geterr()["divide"] == "ignore"
+    assert not told
