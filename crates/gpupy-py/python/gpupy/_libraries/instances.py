@@ -29,12 +29,12 @@ class _Lent(subclass.Twin):
 
     @property
     def __class__(self) -> type[Any]:
-        kind, asks = type(self)._class(), sys._getframe(1)
-        if asks.f_globals.get("__name__") == _ASKS_FOR_OTHERS and asks.f_back is not None:
+        kind, asks = type(self)._class(), sys._getframe().f_back
+        if asks is not None and asks.f_globals.get("__name__") == _ASKS_FOR_OTHERS:
             asks = asks.f_back
         # Ours is not deceived.
-        is_ours = (asks.f_globals.get("__name__") or "").partition(".")[0] == _OURS
-        return type(self) if kind is None or is_ours else kind
+        name = None if asks is None else asks.f_globals.get("__name__")
+        return type(self) if kind is None or (name or "").partition(".")[0] == _OURS else kind
 
     @__class__.setter
     def __class__(self, kind: type[Any]) -> None:
