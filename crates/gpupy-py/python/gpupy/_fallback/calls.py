@@ -43,6 +43,12 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
         # NumPy has the words.
         return function(*to_host(tuple(args)), **named_to_host(kwargs))
     is_ufunc = isinstance(function, np.ufunc) or function in _OPERATORS
+    if is_ufunc and any(type(x) is scalar for x in args) and not _own.is_recording():
+        if any(type(x) not in PLAIN and (decides(x) or subclass.is_instance(x)) for x in args):
+            # The other class sees NumPy's number, as it does of few elements.
+            args = tuple(x._value() if type(x) is scalar else x for x in args)
+            if function in _OPERATORS and not any(type(x) is ndarray for x in args):
+                return Onward(function, args, {}, is_numpys=True)
     if is_ufunc and subclass.any_instance((*args, *kwargs.values())):
         if not any(type(x) not in PLAIN and decides(x) for x in args):
             return subclass.of_ufunc(name, function, args, kwargs)
@@ -57,11 +63,6 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
     hosts: Hosts = []
     out = kwargs.get("out")
     if any(type(x) not in PLAIN and decides(x) for x in args) or (out is not None and others_out(out)):
-        if not _own.is_recording() and any(type(x) is scalar for x in args):
-            # The other class sees NumPy's number, as it does of few elements.
-            args = tuple(x._value() if type(x) is scalar else x for x in args)
-            if function in _OPERATORS and not any(isinstance(x, ndarray) for x in args):
-                return Onward(function, args, {}, is_numpys=True)
         # NumPy's ufunc calls the other class, not ours.
         if getattr(function, "__module__", None) == "_operator":
             function = getattr(np, name, function)
