@@ -120,9 +120,9 @@ def test_the_names_of_an_array_are_numpys_and_those_for_users():
 
 def test_an_uncaught_error_suggests_a_name_of_an_iterator():
     # Python asks for the names when no function runs any more.
-    command = [sys.executable, "-c", "import gpupy; gpupy.ones(3).flat.indx"]
+    command = [sys.executable, "-c", "import gpupy; gpupy.ones(3).flat.copyy"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stderr.rstrip().endswith("has no attribute 'indx'. Did you mean: 'index'?")
+    assert done.stderr.rstrip().endswith("has no attribute 'copyy'. Did you mean: 'copy'?")
 
 
 N = 3000
