@@ -126,6 +126,64 @@ def test_a_ufunc_of_the_programs_sees_numpys_number(auto, size):
     assert other.saw == [np.float64] * 4
 
 
+class Operators(Ufuncs):
+    """Its ufunc gives an array of NumPy's, which stays one."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        return np.ones(2)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_ufunc_to_the_right_without_a_name_sees_numpys_number(auto, size):
+    def program(xp, holder):
+        x = numbers(xp, size)
+        mean = x.mean()
+        made = [x.mean() + holder.kept, x.mean() ** holder.all["kept"], x.max() % dict(holder.all)["kept"]]
+        made += [mean / holder.kept, mean < holder.kept, mean != holder.all["kept"], -mean - holder.kept]
+        mean *= holder.kept
+        return [type(one) for one in (*made, *divmod(x.max(), holder.kept), mean)]
+
+    seen = []
+    for xp in (gpupy, np):
+        holder = Holder()
+        holder.kept = Operators()
+        holder.all = {"kept": holder.kept}
+        seen.append((program(xp, holder), holder.kept.saw))
+    assert seen[0] == seen[1] and len(seen[0][1]) == 9
+
+
+def instance_of(xp, members):
+    """An instance of a subclass of arrays with these methods, in an object."""
+    holder = Holder()
+    holder.kept = xp.ones(3).view(type("Instance", (xp.ndarray,), members))
+    return holder
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_instance_to_the_right_without_a_name_sees_numpys_number(auto, size):
+    def seen(xp, holder_of):
+        saw = []
+
+        def decides(self, ufunc, method, *inputs, **kwargs):
+            saw.extend(type(one).__name__ for one in inputs if one is not self)
+            return 1
+
+        def wraps(self, array, context=None, return_scalar=False):
+            saw.extend(type(one).__name__ for one in context[1] if type(one) is not type(self))
+            return 1
+
+        x = numbers(xp, size)
+        for members in ({"__array_ufunc__": decides}, {"__array_wrap__": wraps}):
+            holder = holder_of(xp, members)
+            assert [x.mean() + holder.kept, x.max() * holder.kept, xp.add(x.sum(), holder.kept)] == [1] * 3
+            if "__array_ufunc__" in members:
+                assert (x.max() > holder.kept) == 1
+        return saw
+
+    assert seen(gpupy, instance_of) == seen(np, instance_of)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_name_of_the_function_around_is_not_pythons(auto, size):
     x, saw = numbers(gpupy, size), []

@@ -10,6 +10,7 @@ import inspect
 import io
 import pathlib
 import pydoc
+import subprocess
 import sys
 
 import numpy
@@ -98,6 +99,9 @@ def shown(statement):
         ("np.ma.arrray", "module 'gpupy.ma' has no attribute 'arrray'. Did you mean: 'array'?"),
         ("np.fft.ftt", "module 'gpupy.fft' has no attribute 'ftt'. Did you mean: 'fft'?"),
         ("np.ones(3).shpae", "'gpupy.ndarray' object has no attribute 'shpae'. Did you mean: 'shape'?"),
+        # What gpupy itself uses is none of them.
+        ("np.ones(3).plac", "'gpupy.ndarray' object has no attribute 'plac'"),
+        ("np.ma.ones(3).mas", "'MaskedArray' object has no attribute 'mas'. Did you mean: 'mask'?"),
         ("np.sin.redcue", "has no attribute 'redcue'. Did you mean: 'reduce'?"),
         ("np.stats().launchs", "there is no count `launchs`. Did you mean: 'launches'?"),
         ("np.TypedList([[1]]).szies", "has no attribute 'szies'. Did you mean: 'sizes'?"),
@@ -106,6 +110,19 @@ def shown(statement):
 )
 def test_a_name_that_is_alike_is_suggested(statement, words):
     assert shown(statement).endswith(words)
+
+
+def test_the_names_of_an_array_are_numpys_and_those_for_users():
+    names = {name for name in dir(gpupy.ones(3)) if name not in dir(numpy.ones(3))}
+    assert {"extents", "to_numpy"} <= names
+    assert not [name for name in names if name.startswith("_") and not name.startswith("__")]
+
+
+def test_an_uncaught_error_suggests_a_name_of_an_iterator():
+    # Python asks for the names when no function runs any more.
+    command = [sys.executable, "-c", "import gpupy; gpupy.ones(3).flat.copyy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr.rstrip().endswith("has no attribute 'copyy'. Did you mean: 'copy'?")
 
 
 N = 3000

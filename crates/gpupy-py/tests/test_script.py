@@ -178,3 +178,37 @@ def test_a_class_of_the_program_gives_arrays_to_code_in_c(tmp_path):
     (program / "main.py").write_text(text)
     done = run(program, "main.py")
     assert done.stdout == "6.0 True Words.\n", done.stderr
+
+
+PROGRAMS_THAT_FAIL = {
+    "in a function": "import numpy as np\ndef f(x):\n    return x[5]\nf(np.ones(3))\n",
+    "one after another": "try:\n    {}[1]\nexcept KeyError as error:\n    raise ValueError(2) from error\n",
+    "no Python": "x = (1,\n",
+    "no Python elsewhere": "import ast\nast.parse('x = (')\n",
+    "in an import": "import json\njson.loads('{')\n",
+    "an exit": "raise SystemExit('ends')\n",
+    "a group": "raise ExceptionGroup('several', [ValueError(1), KeyError(2)])\n",
+    "its own way": "import sys\nsys.excepthook = lambda kind, *more: print(kind, file=sys.stderr)\n1/0\n",
+    "in a thread": "import threading\nthreading.excepthook = lambda it: print(it.exc_type)\n"
+    "one = threading.Thread(target=lambda: 1/0)\none.start()\none.join()\n",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS_THAT_FAIL)
+def test_an_error_that_ends_a_program_is_shown_as_by_python(tmp_path, name):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAMS_THAT_FAIL[name])
+    done = run(tmp_path, str(path))
+    wanted = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.stdout) == (wanted.stderr, wanted.stdout)
+    assert done.returncode == wanted.returncode
+
+
+def test_an_error_in_a_text_or_a_module_begins_with_its_line(tmp_path):
+    (tmp_path / "named.py").write_text("1 / 0\n")
+    for way, first in (("-c", '"<string>", line 1'), ("-m", 'named.py", line 1')):
+        lines = run(tmp_path, way, "1 / 0" if way == "-c" else "named").stderr.splitlines()
+        assert lines[0] == "Traceback (most recent call last):" and first in lines[1]
+        assert lines[-1] == "ZeroDivisionError: division by zero"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpupy
+from gpupy._session import errstate
 
 
 def known(x):
@@ -95,3 +96,78 @@ def test_python_integers_beyond_float16_warn_as_numpys(driver):
                 write(a)
             told_of.append(([str(each.message) for each in found], a.tolist()))
         assert told_of[0] == told_of[1]
+
+
+@pytest.mark.parametrize("size", [1_000, 1_000_000])
+def test_a_warning_about_numbers_that_is_an_exception_comes_at_its_line(driver, size):
+    def lines(xp):
+        ones = xp.asarray(np.ones(size))
+        seen = []
+        for step in range(3):
+            try:
+                if step == 0:
+                    ratio = ones.sum() / (ones - 1).sum()
+                elif step == 1:
+                    ratio = ones.max() * 1e200 * 1e200
+                else:
+                    ratio = ones.max() // (ones.min() - 1)
+                seen.append(float(ratio))
+            except (RuntimeWarning, FloatingPointError) as error:
+                seen.append((type(error), str(error), error.__traceback__.tb_lineno))
+        return seen
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lines(gpupy) == lines(numpy)
+    with np.errstate(all="raise"):
+        assert lines(gpupy) == lines(numpy)
+
+
+QUIET = {"all": "ignore"}, {"divide": "ignore", "invalid": "ignore"}, {}
+
+
+def raises(xp):
+    """Whether division by zero is an exception, and NumPy's modes say so."""
+    try:
+        made = xp.ones(3) / xp.asarray([0.0, 1, 2])
+        gpupy.evaluate(made) if xp is gpupy else made
+    except FloatingPointError:
+        return True, numpy.geterr()
+    return False, numpy.geterr()
+
+
+@pytest.mark.parametrize("quiet", QUIET)
+def test_modes_inside_of_modes_that_ask_for_nothing_count_until_they_end(driver, quiet):
+    def seen(xp):
+        found = []
+        quiet_modes = numpy.errstate(**quiet)
+        with quiet_modes:
+            found.append(raises(xp))
+            with numpy.errstate(divide="raise"):
+                found.append(raises(xp))
+                with numpy.errstate(divide="ignore"):
+                    found.append(raises(xp))
+                found.append(raises(xp))
+            found.append(raises(xp))
+            with pytest.raises(TypeError, match="twice"), quiet_modes:
+                pass
+            numpy.seterr(divide="raise")
+            found.append(raises(xp))
+        found.append(raises(xp))
+        with pytest.raises(KeyError), numpy.errstate(**quiet):
+            numpy.seterr(all="raise")
+            raise KeyError
+        return [*found, raises(xp)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert seen(gpupy) == seen(numpy)
+
+
+def test_modes_that_ask_for_nothing_are_set_by_numpy_alone(monkeypatch):
+    told = []
+    monkeypatch.setattr(errstate.Told, "set", lambda self, modes: told.append(modes))
+    monkeypatch.setattr(errstate.Told, "reset", lambda self, before: told.append(before))
+    with numpy.errstate(all="ignore"), numpy.errstate(divide="ignore", over="ignore"):
+        assert numpy.geterr()["divide"] == "ignore"
+    assert not told

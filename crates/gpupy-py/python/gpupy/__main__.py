@@ -15,7 +15,7 @@ import gpupy
 
 from ._bench import command
 from ._jit import command as calls
-from ._program import running, script
+from ._program import running, script, uncaught
 
 PROGRAMS = """\
 A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
@@ -28,6 +28,7 @@ A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
 
 def main() -> int | None:
     first, *rest = sys.argv[1:] or [""]
+    uncaught.begin()
     if first == "-m" and rest:
         return running.module(rest[0], rest[1:])
     if first == "-c" and rest:

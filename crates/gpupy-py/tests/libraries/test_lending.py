@@ -1,10 +1,13 @@
 """What a library asks of an array is answered at the array, and its function goes on with NumPy's."""
 
+import copy
 import functools
 import gc
 import inspect
 import os
 import pickle
+import random
+import signal
 import subprocess
 import sys
 import traceback
@@ -116,6 +119,135 @@ def test_the_class_of_an_instance_is_its_own_and_can_be_set_as_of_other_objects(
     assert type(a) is Other
     with pytest.raises(TypeError, match="__class__"):
         a.__class__ = int
+
+
+class Quantity(gpupy.ndarray):
+    """A subclass of the program's, with an attribute and a method of its own."""
+
+    def __new__(cls, elements, unit):
+        made = gpupy.asarray(elements).view(cls)
+        made.unit = unit
+        return made
+
+    def __array_finalize__(self, of):
+        self.unit = getattr(of, "unit", None)
+
+    def __getitem__(self, key):
+        return gpupy.array(super().__getitem__(key))
+
+    def doubled(self):
+        return self * 2
+
+
+GIVEN_BACK = "def function(x):\n    told = isinstance(x, np.ndarray)\n    return told, x"
+
+
+def test_an_instance_is_lent_as_an_array_of_numpys_that_passes_for_one(library):
+    a = Quantity([1.0, 2, 3, 4], "m")
+    told, lent = library(GIVEN_BACK)(a)
+    assert told is True and issubclass(type(lent), numpy.ndarray)
+    for one, elements in ((lent, [1, 2, 3, 4]), (lent[1:3], [2, 3]), (lent.T * 1, [1, 2, 3, 4])):
+        assert isinstance(one, Quantity) and isinstance(one, numpy.ndarray)
+        assert one.unit == "m" and one.tolist() == elements
+        doubled = one.doubled()
+        assert type(doubled) is Quantity and doubled.tolist() == [2 * x for x in elements]
+        copied = [copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))]
+        assert all(isinstance(each, Quantity) and each.tolist() == elements for each in copied)
+        # As NumPy's, a pickle has no attributes.
+        assert [each.unit for each in copied] == ["m", "m", None]
+    lent[0] = 7
+    a[1] = 8
+    assert a.tolist() == lent.tolist() == [7, 8, 3, 4] and lent.doubled().tolist() == [14, 16, 6, 8]
+    assert not hasattr(lent, "to_numpy") and not hasattr(lent, "no_such")
+    with pytest.raises(TypeError, match="stays 'Quantity'"):
+        lent.__class__ = numpy.ndarray
+
+
+def test_what_was_lent_for_an_instance_is_one_to_our_functions(library):
+    a = Quantity([1.0, 2, 3, 4], "m")
+    _, lent = library(GIVEN_BACK)(a)
+    plain = gpupy.ones(4)
+    made = [gpupy.add(lent, 1), gpupy.add(lent, a), gpupy.add(a, lent), lent + a, a + lent, lent + plain]
+    made += [plain + lent, gpupy.sqrt(lent), gpupy.cumsum(lent), gpupy.sort(lent), gpupy.asanyarray(lent)]
+    assert all(type(one) is Quantity and one.unit == "m" for one in made)
+    assert made[1].tolist() == [2, 4, 6, 8]
+    assert type(gpupy.asarray(lent)) is gpupy.ndarray and type(gpupy.array(lent)) is gpupy.ndarray
+    assert type(numpy.asarray(lent)) is numpy.ndarray
+
+
+def test_it_passes_for_one_in_a_program_whose_numpy_is_gpupy(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np\n"
+        "from gpupy._classes import takers\n"
+        "class Sub(np.ndarray): pass\n"
+        "takers.lend('library', takers.ALL)\n"
+        "names = {'__name__': 'library', 'np': np}\n"
+        "exec('def function(x):\\n    isinstance(x, str)\\n    return x', names)\n"
+        "lent = names['function'](np.arange(3.0).view(Sub))\n"
+        "print(type(lent).__mro__[-2].__module__, isinstance(lent, Sub), isinstance(lent, np.ndarray))\n"
+    )
+    command = [sys.executable, "-m", "gpupy", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "numpy True True\n"
+
+
+def test_instances_of_our_own_subclasses_and_masked_arrays_are_numpys(library):
+    _, lent = library(GIVEN_BACK)(gpupy.array_api.asarray([1.0, 2]))
+    assert type(lent) is numpy.ndarray
+    _, lent = library(GIVEN_BACK)(gpupy.ma.array([1, 2], mask=[0, 1]))
+    assert type(lent) is numpy.ma.MaskedArray
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that send signals")
+@pytest.mark.parametrize("memory", [{}, {"block_bytes": 64, "device_bytes": 4096, "host_bytes": 20_000}])
+def test_an_interrupted_loan_loses_nothing(library, auto, memory):
+    driver = _gpupy.current_driver()
+    gpupy._gpupy.reconfigure(driver, strict=False, **memory)
+    function = library(
+        "def function(x, *others):\n"
+        "    kept = x\n"
+        "    for one in (kept, *others):\n        isinstance(one, str)\n"
+        "    kept[0] = 7\n    return kept, others"
+    )
+    chance, is_armed = random.Random(1), False
+
+    def handler(number, frame):
+        if is_armed:
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, handler)
+    interrupted = 0
+    try:
+        for turn in range(600):
+            elements = numpy.arange(chance.choice([3, 100, 1000])) % 13 * 2.0 + 1
+            x = gpupy.asarray((elements - 1) / 2) * 2 + 1
+            x = x.view(Quantity) if turn % 3 == 0 else x
+            try:
+                is_armed = True
+                signal.setitimer(
+                    signal.ITIMER_REAL, chance.choice([1e-5, 1e-4, 3e-4]) * chance.random() + 1e-6
+                )
+                try:
+                    function(x, x * 2, x)
+                finally:
+                    is_armed = False
+            except Interrupted:
+                is_armed, interrupted = False, interrupted + 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert x.tolist() in (elements.tolist(), [7.0, *elements[1:]])
+            lent, others = function(x, x * 2, x)
+            assert lent[0] == others[1][0] == 7 and lent[1:].tolist() == elements[1:].tolist()
+            x[1] = 99.0
+            assert lent[1] == 99
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        gpupy._gpupy.reconfigure(driver, strict=False)
+    assert interrupted > 20
 
 
 def test_an_object_that_forwards_attributes_has_none_that_numpys_arrays_lack():

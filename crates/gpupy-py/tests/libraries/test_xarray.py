@@ -43,6 +43,19 @@ def a_choice_by_an_array(np, xr):
 
 
 @step
+def a_choice_by_the_place_of_an_extreme(np, xr):
+    row = table(np, xr).isel(t=0)
+    place = row.argmax("x")
+    return float(row.isel(x=place)), int(place), float(row[row.argmin()]), float(row["x"][place])
+
+
+@step
+def a_choice_by_counts(np, xr):
+    row = table(np, xr).isel(t=0)
+    return float(row[row.count() - 1]), float(row.isel(x=(row > 3).any().astype(int)))
+
+
+@step
 def a_choice_by_labels(np, xr):
     return table(np, xr).sel(x=np.array([30, 10])).values
 

@@ -128,7 +128,12 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _as_operand(value: Any) -> Any:
-    """A list or a tuple with instances in it as the plain array that it is to a ufunc; others as they are."""
+    """A list or a tuple with instances in it as the plain array that it is to a ufunc; others as they are.
+
+    What was lent for an instance is one.
+    """
+    if isinstance(value, Twin):
+        return ours(value)
     return _as_array(value) if type(value) in (list, tuple) and any_instance(value) else value
 
 

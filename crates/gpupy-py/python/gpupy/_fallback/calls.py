@@ -13,6 +13,7 @@ import numpy as np
 from .._classes import subclass, takers
 from .._classes.subclass import decides
 from .._gpupy import call, count_fallback, count_made, ndarray, scalar, wrap
+from .._gpupy import jit as _own
 from . import objects, records
 from .hosts import PLAIN, Hosts, named_to_host, to_host
 from .results import given_back, is_writable
@@ -42,6 +43,12 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
         # NumPy has the words.
         return function(*to_host(tuple(args)), **named_to_host(kwargs))
     is_ufunc = isinstance(function, np.ufunc) or function in _OPERATORS
+    if is_ufunc and any(type(x) is scalar for x in args) and not _own.is_recording():
+        if any(type(x) not in PLAIN and (decides(x) or subclass.is_instance(x)) for x in args):
+            # The other class sees NumPy's number, as it does of few elements.
+            args = tuple(x._value() if type(x) is scalar else x for x in args)
+            if function in _OPERATORS and not any(type(x) is ndarray for x in args):
+                return Onward(function, args, {}, is_numpys=True)
     if is_ufunc and subclass.any_instance((*args, *kwargs.values())):
         if not any(type(x) not in PLAIN and decides(x) for x in args):
             return subclass.of_ufunc(name, function, args, kwargs)
@@ -155,10 +162,17 @@ class Onward:
     memory.
     """
 
-    __slots__ = ("_lent", "args", "function", "kwargs")
+    __slots__ = ("_is_numpys", "_lent", "args", "function", "kwargs")
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        is_numpys: bool = False,
+    ) -> None:
+        """``is_numpys`` says that no argument is ours, so that the result stays as it is."""
+        self.function, self.args, self.kwargs, self._is_numpys = function, args, kwargs, is_numpys
         self._lent: list[tuple[Any, ndarray]] = []
         if any(takers.takes_numpys(x) for x in args):
             self.args = tuple(_lent(value, self._lent) for value in args)
@@ -169,7 +183,7 @@ class Onward:
         for host, array in self._lent:
             if result is host:
                 return array
-        return wrap(result)
+        return result if self._is_numpys else wrap(result)
 
 
 def _lent(value: Any, lent: list[tuple[Any, ndarray]]) -> Any:

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._classes import subclass
-from .._classes.takers import ALL, AS_CALLER, NO_DRIVERS, which
+from .._classes.takers import ALL, AS_CALLER, KEYS, NO_DRIVERS, which
 from .._classes.takers import lend as lend_to_package
 from .._gpupy import ndarray
-from . import calls
+from . import instances
 
 # By package. Those that are not lent all take arrays of any class whose elements are numbers; but for masked
 # arrays, and dates, texts and objects, they know NumPy's class alone.
@@ -38,7 +38,8 @@ _LENT = {
     "scipy": NO_DRIVERS,
     "scipy.sparse": ALL,
     "sklearn.model_selection": ALL,
-    "xarray": NO_DRIVERS,
+    # A key of one element is to it an array without axes of NumPy's class.
+    "xarray": KEYS,
     # Its arrays keep ours all the same: `xarray.core.variable` does that.
     "xarray.core.dataset": ALL,
 }
@@ -71,9 +72,8 @@ def lend(array: Any) -> Any:
 def _answer(frame: types.FrameType | None, array: Any) -> Any:
     if frame is None or not frame.f_code.co_flags & _HAS_VARIABLES:
         return type(array)
-    what = which(frame.f_globals.get("__name__"))
-    is_lent = _is_array if what == ALL else _is_no_drivers
-    if not what or not is_lent(array):
+    is_lent = _TAKEN.get(which(frame.f_globals.get("__name__")))
+    if is_lent is None or not is_lent(array):
         return type(array)
     # One call of `isinstance` asks once for each of several classes.
     question = id(frame), frame.f_lasti, id(array)
@@ -93,6 +93,16 @@ def _is_array(value: Any) -> bool:
 def _is_no_drivers(value: Any) -> bool:
     """Whether it is a masked array, or one whose elements NumPy alone has."""
     return (type(value) is ndarray and not value._lazy) or subclass.is_masked(value)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether it is one of these, or an integer or a truth value as an instance without axes."""
+    if _is_no_drivers(value):
+        return True
+    return subclass.is_instance(value) and not value.shape and value.dtype.kind in "biu"
+
+
+_TAKEN: dict[int, Callable[[Any], bool]] = {ALL: _is_array, NO_DRIVERS: _is_no_drivers, KEYS: _is_key}
 
 
 class _Lent:
@@ -132,7 +142,7 @@ class _Lent:
         if not self.is_lent(value):
             return value
         if id(value) not in self._numpys:
-            self._numpys[id(value)] = calls.numpys(value)
+            self._numpys[id(value)] = instances.lent(value)
         lent = self._numpys[id(value)]
         if value is self.asked:
             self.answer = type(lent)

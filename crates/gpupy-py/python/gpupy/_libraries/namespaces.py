@@ -16,19 +16,20 @@ import numpy as np
 from .._gpupy import ndarray, scalar
 from . import calls
 
-_OURS = (ndarray, scalar)
-
 
 def _without_numpys(theirs: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(theirs)
     def array_namespace(*arrays: Any, **kwargs: Any) -> Any:
-        for given in arrays:
-            if type(given) in _OURS:
-                kept = (x for x in arrays if type(x) in _OURS or not isinstance(x, (np.ndarray, np.generic)))
-                return theirs(*kept, **kwargs)
+        if any(map(_is_ours, arrays)):
+            arrays = tuple(x for x in arrays if _is_ours(x) or not isinstance(x, (np.ndarray, np.generic)))
         return theirs(*arrays, **kwargs)
 
     return array_namespace
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether it is an array or a scalar of ours; functions of the namespace give instances of a subclass."""
+    return issubclass(type(value), (ndarray, scalar))
 
 
 def _by_numpys_rules(theirs: Callable[..., Any]) -> Callable[..., Any]:

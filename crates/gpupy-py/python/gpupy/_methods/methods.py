@@ -91,6 +91,14 @@ def _view_method(name: str) -> types.FunctionType:
     return described(method, theirs)
 
 
+def public_names(self):
+    """The names of an array, without those that only gpupy itself uses: errors suggest names that it has."""
+    within = {name for name in vars(ndarray) if name.startswith("_") and not name.startswith("__")}
+    within.difference_update(dir(np.ndarray))
+    names = (name for name in object.__dir__(self) if not name.startswith("_gpupy_"))
+    return [name for name in names if name not in within]
+
+
 _OWN = {
     **extents.ATTRIBUTES,
     **reductions.METHODS,
@@ -108,6 +116,7 @@ _OWN = {
     "__contains__": contains,
     "__copy__": shallow_copy,
     "__deepcopy__": deepcopy,
+    "__dir__": public_names,
     "__dlpack__": dlpack,
     "__dlpack_device__": reader("__dlpack_device__"),
     "__jax_array__": jax_array,

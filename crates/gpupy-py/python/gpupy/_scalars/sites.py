@@ -17,6 +17,7 @@ import linecache
 import os
 import sys
 import types
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,8 @@ _MAKERS = {
 _PROGRAMS = _FOLDER + "_bench"
 # What keeps nothing of a number beside it in an operator; None is also what a name is bound to later.
 _OPERANDS = (ndarray, scalar, np.ndarray, np.generic, int, float, complex, str, type(None))
+# The filters of warnings that are in force, where each context has its own.
+_FILTERS = getattr(warnings, "_get_filters", None)
 # Answers of so many pieces of code are kept.
 _KEPT = 4096
 
@@ -134,12 +137,20 @@ def fate() -> tuple[bool, bool]:
                 _known.clear()
             code = _known[id(frame.f_code)] = _Code(frame.f_code)
         answer = code.answer(frame)
-        if code.makes_arrays or answer.holds(frame):
+        if code.makes_arrays or (answer.holds(frame) and not _warnings_are_errors()):
             return True, False
         if not code.is_ours or frame.f_back is None:
             return scope.is_inside(frame), answer.passing
         # It may be what our function, or NumPy's, gives.
         frame = frame.f_back
+
+
+def _warnings_are_errors() -> bool:
+    """Whether a warning of arithmetic is an exception, which is raised at the line of the operation."""
+    for each in warnings.filters if _FILTERS is None else _FILTERS():
+        if each[0] == "error" and issubclass(RuntimeWarning, each[2]):
+            return True
+    return False
 
 
 # Between a call and the instruction that gives its last argument, or the object whose method it is.

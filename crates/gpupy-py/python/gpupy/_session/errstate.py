@@ -7,9 +7,11 @@ or a task asks, all compute at the line; one that has ended asks for nothing. No
 """
 
 import contextvars
+import functools
 import sys
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,11 +99,55 @@ def _tell() -> None:
     set_eager(bool(_threads or _contexts))
 
 
+# Modes that ask for nothing, as given to `errstate`.
+_QUIET = frozenset((None, "ignore"))
+_ENTER, _EXIT, _MODULE = np.errstate.__enter__, np.errstate.__exit__, np.errstate.__enter__.__module__
+
+
+def _quick(module: Any, variable: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """``errstate``'s own methods, but that nobody is told of modes that ask for nothing while nobody asks.
+
+    Libraries set such modes around each of their operations.
+    """
+    make, unspecified, token = module._make_extobj, module._Unspecified, contextvars.Token
+    set_modes, reset_modes = variable.set, variable.reset
+
+    @functools.wraps(_ENTER)
+    def enter(self: Any) -> None:
+        if (
+            _threads
+            or _contexts
+            or self._token is not None
+            or self._call is not unspecified
+            or not _QUIET.issuperset((self._all, self._divide, self._over, self._under, self._invalid))
+        ):
+            return _ENTER(self)
+        self._token = set_modes(
+            make(
+                all=self._all,
+                divide=self._divide,
+                over=self._over,
+                under=self._under,
+                invalid=self._invalid,
+            )
+        )
+
+    @functools.wraps(_EXIT)
+    def leave(self: Any, *exc_info: Any) -> None:
+        if _threads or _contexts or type(self._token) is not token:
+            return _EXIT(self, *exc_info)
+        reset_modes(self._token)
+
+    return enter, leave
+
+
 def _install() -> None:
-    module = sys.modules[np.errstate.__enter__.__module__]
+    module: Any = sys.modules[_MODULE]
     theirs = module._extobj_contextvar
     if not isinstance(theirs, Told):
-        module._extobj_contextvar = Told(theirs)  # type: ignore[attr-defined]
+        module._extobj_contextvar = Told(theirs)
+        if {*_KINDS, "_call", "_token"}.issuperset(np.errstate.__slots__):
+            np.errstate.__enter__, np.errstate.__exit__ = _quick(module, theirs)  # type: ignore[method-assign]
     _asked.set(_in_force())
     _tell()
 
