@@ -58,6 +58,51 @@ def test_memory_that_nobody_may_write_to_stays_so(xp):
         assert (a + 1).tolist() == [98, 99, 100]
 
 
+CHANGES = {
+    "sort": lambda xp, a: a.sort(),
+    "sort along an axis": lambda xp, a: a.sort(axis=0, kind="stable"),
+    "sort of NumPy's class": lambda xp, a: xp.ndarray.sort(a),
+    "partition": lambda xp, a: a.partition(1),
+    "fill": lambda xp, a: a.fill(3),
+    "put": lambda xp, a: a.put([0, 1], 9),
+    "place": lambda xp, a: xp.place(a, a > 2, [8]),
+    "bytes": lambda xp, a: a.byteswap(True),
+    "shuffle": lambda xp, a: xp.random.default_rng(0).shuffle(a),
+    "diagonal": lambda xp, a: xp.fill_diagonal(a, 7),
+    "along an axis": lambda xp, a: xp.put_along_axis(a, a.astype(int) * 0, 4, 0),
+    "repeated": lambda xp, a: xp.add.at(a, [0, 0], 1),
+    # These give new arrays.
+    "sorted": lambda xp, a: xp.sort(a, axis=0),
+    "parted": lambda xp, a: xp.partition(a, 1),
+    "places": lambda xp, a: a.argpartition(1, axis=0),
+}
+# Drivers read the fields of the first two.
+KINDS = {
+    "numbers of four bytes": [("x", "f4"), ("n", "i4")],
+    "numbers of eight bytes": [("x", "f8"), ("n", "i8")],
+    "packed": [("x", "f8"), ("n", "i1")],
+    "of other bytes": [("x", ">f4"), ("n", "i4")],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_a_field_changes_its_records(driver, change, kind):
+    def run(xp, is_writable):
+        a = xp.zeros((3, 3), KINDS[kind])
+        a["x"] = [[3, 1, 2], [5, 4, 0], [2, 9, 7]]
+        field = a["x"].T
+        field.flags.writeable = is_writable
+        try:
+            made = CHANGES[change](xp, field)
+        except (ValueError, TypeError) as error:
+            made = type(error).__name__
+        return [numpy.asarray(value).tolist() for value in (a["x"], field, made)]
+
+    for is_writable in (True, False):
+        assert run(gpupy, is_writable) == run(numpy, is_writable)
+
+
 @pytest.mark.parametrize("xp", [numpy, gpupy])
 def test_what_c_writes_is_seen(xp):
     a = xp.zeros(3, "i4")

@@ -202,7 +202,7 @@ def outcome(function, *args):
     """The function's results, or that it raises."""
     try:
         return function(*args)
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, IndexError, TypeError, OverflowError) as error:
         return type(error)
 
 

@@ -75,6 +75,85 @@ def test_new_views_of_arrays_of_any_order_share_memory(auto):
     assert new.flags.f_contiguous and below.strides == new.strides == (8, 24)
 
 
+OUTSIDE = {
+    "records": lambda a: a.view([("x", a.dtype)]),
+    "a field of records": lambda a: a.view([("x", a.dtype)])["x"],
+    "bytes": lambda a: a[::2].view("S8"),
+    "another byte order": lambda a: a.view(">f8"),
+    "times": lambda a: a.view("i8").view("M8[s]"),
+    "an array of records": lambda a: a.view(np.recarray),
+    "a matrix": lambda a: np.asmatrix(a)[:, 1:],
+    "a buffer": lambda a: memoryview(a),
+    "a buffer of a part": lambda a: memoryview(a[1:7]),
+    "a buffer of every other element": lambda a: memoryview(a[1::2]),
+    "a buffer backwards": lambda a: memoryview(a[::-1]),
+}
+
+
+@pytest.mark.parametrize("make", OUTSIDE.values(), ids=OUTSIDE)
+@pytest.mark.parametrize("size", [8, 400_000])
+@pytest.mark.parametrize("name", [row["name"] for row in gp.drivers() if row["starts"]])
+def test_what_no_driver_has_a_view_for_shares_memory(name, size, make):
+    gp._gpupy.reconfigure(name, strict=False)
+    old = np.zeros(size)
+    with gp.accelerator():
+        new = np.zeros(size) + 1
+        of_old, of_new = make(old), make(new)
+        # A write inside is one of the view, too.
+        old[3] = 5
+    assert is_numpys(old, new)
+    for array, view in [(old, of_old), (new, of_new)]:
+        array[5] = 7
+        wanted = make(array)
+        assert type(view) is type(wanted)
+        one, other = np.asarray(view), np.asarray(wanted)
+        assert one.dtype == other.dtype and one.strides == other.strides
+        assert one.tobytes() == other.tobytes() and np.shares_memory(one, array)
+        assert one.flags.writeable
+
+
+def test_a_buffer_that_may_not_be_written_stays_so(auto):
+    a = np.arange(8.0)
+    with gp.accelerator():
+        fixed, part = memoryview(a).toreadonly(), memoryview(a)[2:5]
+    assert fixed.readonly and not part.readonly
+    a[3] = 7
+    assert fixed[3] == part[1] == 7
+
+
+def test_what_other_code_writes_inside_is_the_arrays_afterwards(auto):
+    for size in [8, 400_000]:
+        a, b = np.arange(float(size)), np.arange(float(size))
+        with gp.accelerator():
+            part = memoryview(a[1:7])
+            part[2] = -1
+            records = b[2:].view([("x", b.dtype)])
+            records["x"][1] = -2
+            c = a + b
+        assert a[3] == -1 and b[3] == -2 and c[3] == -3
+        a[3], records["x"][2] = 5, 6
+        assert part[2] == 5 and b[4] == 6
+
+
+def test_scopes_in_scopes_lend_the_outer_ones_memory(auto):
+    a = np.arange(8.0)
+    with gp.accelerator():
+        with gp.accelerator():
+            part = memoryview(a[1:7])
+        part[2] = -1
+    assert a[3] == -1
+    a[3] = 5
+    assert part[2] == 5
+
+
+def test_a_buffer_from_before_stays_as_it_is(auto):
+    a = np.arange(8.0)
+    before = held = memoryview(a)
+    with gp.accelerator():
+        a += 1
+    assert before is held and before[3] == a[3] == 4
+
+
 def test_views_without_elements_end_as_any_other(auto):
     for shape in [(0,), (2, 0), (0, 3), (2, 0, 3)]:
         a, b = np.zeros(shape), np.arange(3.0)

@@ -27,7 +27,9 @@ def own_of_fields(name: str, function: Any, args: tuple[Any, ...]) -> Any:
             ndarray.__getitem__ if any(isinstance(key, (ndarray, np.ndarray, list)) for key in keys) else None
         )
     own = namespace.override(function)
-    return getattr(ndarray, name, None) if own is None and isinstance(args[0], ndarray) else own
+    if own is None and isinstance(args[0], ndarray) and name not in _IN_PLACE:
+        return getattr(ndarray, name, None)
+    return own
 
 
 # Functions that read arrays and give new ones.
@@ -35,6 +37,8 @@ _OF_FIELDS = frozenset(
     "__getitem__ argmax argmin argpartition argsort astype bincount choose compress concatenate "
     "convolve correlate count_nonzero cross cumprod cumsum delete diff digitize dot einsum extract "
     "flatnonzero gradient histogram hstack inner insert interp isin kron lexsort median nonzero outer "
-    "partition percentile ptp quantile repeat roll searchsorted sort stack take tensordot tile "
+    "percentile ptp quantile repeat roll searchsorted sort stack take tensordot tile "
     "trapezoid unique vdot vstack where".split()
 )
+# Of these, functions whose namesakes among the methods change the array itself.
+_IN_PLACE = frozenset(("sort",))

@@ -9,11 +9,13 @@ Not here: which names are swapped (``scope.py``).
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 import gpupy
 
@@ -84,6 +86,13 @@ class _Base:
         place = place_in(array, self.ours)
         return None if place is None else _placed(array, self.flat, place)
 
+    def theirs_for(self, lent: _Lent) -> Any:
+        """What shows of NumPy's memory what another object shows of ours; None for another base's."""
+        offset = lent.offset_in(self.ours)
+        if offset is None:
+            return None
+        return lent.like(_placed(lent.shown, self.flat, (offset, list(lent.shown.strides))))
+
     def bring_back(self) -> None:
         """Copies writes to NumPy's memory."""
         if self.before is None or not is_written(self.ours, self.before):
@@ -108,6 +117,53 @@ def _placed(array: Any, memory: np.ndarray[Any, Any], place: tuple[int, list[int
     offset, strides = place
     # One without elements may begin anywhere, also where there is no memory.
     return np.ndarray(array.shape, array.dtype, memory, offset if array.size else 0, strides)
+
+
+# The classes of NumPy's arrays that a memory, a shape and a dtype make.
+_PLAIN = (np.ndarray, np.matrix, np.recarray)
+
+
+class _Lent:
+    """An array of NumPy's, or a buffer, that shows elements which an array of ours gave out."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.shown = value, np.asarray(value)
+
+    @staticmethod
+    def among(values: Iterable[Any], before: Iterable[Any]) -> list[_Lent]:
+        """Those in names that were not there at the start."""
+        kept = {id(value) for value in before}
+        new = {id(value): value for value in values if id(value) not in kept}
+        found = []
+        for value in new.values():
+            if _is_lent(value):
+                # NumPy cannot read buffers of all records.
+                with contextlib.suppress(ValueError, RuntimeError):
+                    found.append(_Lent(value))
+        return [lent for lent in found if lent.shown.size and not lent.shown.dtype.hasobject]
+
+    def offset_in(self, ours: Any) -> int | None:
+        """The bytes before its first element in the memory of an array of ours, which is given out."""
+        (first, end), (low, high) = byte_bounds(np.asarray(ours)), byte_bounds(self.shown)
+        return self.shown.ctypes.data - first if first <= low and high <= end else None
+
+    def like(self, view: Any) -> Any:
+        """A view as an object of the same class, which may be written where this one may be."""
+        view.flags.writeable &= self.shown.flags.writeable
+        if isinstance(self.value, memoryview):
+            return memoryview(view)
+        return view.view(type(self.value)) if type(self.value) in _PLAIN else view
+
+
+def _is_lent(value: Any) -> bool:
+    """Whether it is a buffer, or an array in NumPy's memory, with elements that an array of ours gave out."""
+    if type(value) is gpupy.ndarray and not value._lazy:
+        value = np.asarray(value)
+    if type(value) not in (memoryview, *_PLAIN):
+        return False
+    while isinstance(value, (memoryview, np.ndarray)) and not isinstance(value, gpupy.ndarray):
+        value = value.obj if isinstance(value, memoryview) else value.base
+    return isinstance(value, gpupy.ndarray) or type(value).__module__ == _OURS
 
 
 # The bases of open scopes, by their memory's owner.
@@ -241,20 +297,29 @@ class Swap:
         # Those of subclasses of our class can be no others.
         found = [] if is_nested else [v for v in ours if type(v) in (gpupy.ndarray, gpupy.scalar)]
         used = list(self.used)
+        there = [base for base in used if not is_again or is_in_memory(base.ours)]
+        lent = [] if is_nested else _Lent.among(values, before)
+        lent = [one for one in lent if not self._shows_old(one, there)]
         new = [value for value in found if id(value) not in self.known and not self._shows_old(value, used)]
         if is_again:
             new = [v for v in new if _is_array(v) and is_in_memory(v)]
-            used = [base for base in used if is_in_memory(base.ours)]
+            used = there
         else:
             arrays = [value for value in ours if isinstance(value, gpupy.ndarray)]
             gpupy.evaluate(*(base.ours for base in used), *arrays)
         try:
             _bring_back(used)
         finally:
-            self._make(new)
+            self._make(new, lent)
 
     def _shows_old(self, value: Any, used: list[_Base]) -> bool:
-        """Whether an array shows memory of NumPy's; then it becomes a view of that."""
+        """Whether an array, or what was lent, shows memory of NumPy's; then it becomes a view of that."""
+        if isinstance(value, _Lent):
+            found = next((view for base in used if (view := base.theirs_for(value)) is not None), None)
+            value = value.value
+            if found is not None:
+                self.known[id(value)] = value, found
+            return found is not None
         if not isinstance(value, gpupy.ndarray):
             return False
         found = next((view for base in used if (view := base.theirs(value)) is not None), None)
@@ -262,8 +327,8 @@ class Swap:
             self.known[id(value)] = value, found
         return found is not None
 
-    def _make(self, values: list[Any]) -> None:
-        """Makes NumPy's arrays for new ones of ours; those on one base of ours share memory."""
+    def _make(self, values: list[Any], lent: list[_Lent]) -> None:
+        """Makes NumPy's arrays for new ones of ours; those on one base share memory, as does what it lent."""
         groups: list[list[Any]] = []
         for value in values:
             if not _is_array(value):
@@ -280,15 +345,16 @@ class Swap:
         failed: list[Exception] = []
         for group in groups:
             try:
-                self._make_group(group)
+                self._make_group(group, lent)
             except Exception as error:
                 failed.append(error)
         if failed:
             raise failed[0]
 
-    def _make_group(self, group: list[Any]) -> None:
+    def _make_group(self, group: list[Any], lent: list[_Lent]) -> None:
         first, whole = group[0], memory_of(group[0])
-        if first._is_pinned:
+        of = first if whole is None else whole
+        if first._is_pinned or any(one.offset_in(of) is not None for one in lent):
             # Other code has the memory, and goes on to read and to write it.
             for value in group:
                 self.known[id(value)] = value, np.asarray(value)
