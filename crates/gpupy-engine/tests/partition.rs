@@ -197,27 +197,28 @@ fn what_is_pending_is_evaluated_by_itself() {
     for _ in 0..200 {
         x = with(&context, Op::Add, &x, 1.0);
     }
-    assert_eq!(flushes(), 2);
+    // What sets one off stays pending: it comes at 100, 199 and 298.
+    assert_eq!(flushes(), 3);
     // Shared operations count once: 2^40 of them would be pending otherwise.
     let mut y = floats(&[0.5; 64]);
     for _ in 0..40 {
         y = op(&context, Op::Mul, &y, &y);
     }
-    assert_eq!(flushes(), 2);
+    assert_eq!(flushes(), 3);
     // Nor do those that an old pending value was recorded before, or what was computed since.
     let old = with(&context, Op::Mul, &floats(&[3.0; 64]), 2.0);
     for k in 0..300 {
         read(&context, &with(&context, Op::Add, &floats(&[k as f32; 64]), 1.0));
     }
     let sum = op(&context, Op::Add, &old, &old);
-    assert_eq!(flushes(), 2);
+    assert_eq!(flushes(), 3);
     // Behind what is written there are fewer.
     let z = context.copy(&floats(&[1.0; 64])).unwrap();
     for _ in 0..120 {
         let half = z.slice_axis(0, 0, 32, 1);
         context.assign(&half, ArrayOrScalar::Array(&with(&context, Op::Add, &half, 1.0))).unwrap();
     }
-    assert!((4..=8).contains(&flushes()), "{}", flushes());
+    assert!((5..=9).contains(&flushes()), "{}", flushes());
     assert_eq!(read(&context, &x)[63], 300.0);
     assert_eq!(read(&context, &sum)[0], 12.0);
     let written = read(&context, &z);
