@@ -157,7 +157,8 @@ class _Lent:
 
 def _is_lent(value: Any) -> bool:
     """Whether it is a buffer, or an array in NumPy's memory, with elements that an array of ours gave out."""
-    if type(value) is gpupy.ndarray and not value._lazy:
+    kind = type(value)
+    if kind is gpupy.ndarray and not value._lazy:
         value = np.asarray(value)
     if type(value) not in (memoryview, *_PLAIN):
         return False
