@@ -84,13 +84,10 @@ impl OwnedElements {
         self.memory.make_mut(self.byte_len())
     }
 
-    /// The first element, where all may be written without a copy.
+    /// As of [`CowBuffer::is_alone`].
     #[inline]
-    pub fn start_to_write(&mut self) -> Option<NonNull<u8>> {
-        if !self.memory.is_alone() {
-            return None;
-        }
-        self.make_mut().map(|bytes| NonNull::from(bytes).cast())
+    pub fn is_alone(&self) -> bool {
+        self.memory.is_alone()
     }
 
     /// As `make_mut`, where these positions are written alone.

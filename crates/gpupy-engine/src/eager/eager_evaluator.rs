@@ -29,7 +29,6 @@ use gpupy_core::op_eval::whole;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
-use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Chunks of a reduction whose results lie on the stack.
@@ -111,27 +110,28 @@ impl EagerEvaluator {
         }
         let mut current = dest.current_to_write()?;
         let own = current.own_mut()?;
-        let (first, depth) = (own.start_to_write(), own.depth);
-        let mut guard = BorrowGuard::beside(dest, first.unwrap_or(own.start()), depth);
-        let task = |written: Option<NonNull<u8>>, guard: &mut BorrowGuard<'_>| {
+        let (first, depth, is_alone) = (own.start(), own.depth, own.is_alone());
+        let mut guard = BorrowGuard::beside(dest, first, depth);
+        guard.take(args)?;
+        if is_chain(guard.depth, shape) {
+            return None;
+        }
+        let task = |there: bool| {
             let mut task = EagerLaunch::of_op(op, size_of(shape));
-            if let Some(first) = written {
+            if there {
                 task.write_to(dest, first);
             }
             task.take(DType::Bool, &guard.operands, shape, matches!(shape, Joint::Same(_)))?;
             (task.dtype() == dest.dtype()).then_some(task)
         };
-        guard.take(args)?;
-        if is_chain(guard.depth, shape) {
-            return None;
-        }
-        let mut done = task(first, &mut guard)?;
-        if first.is_some() && done.may_write() && self.compute(&done, &mut []).is_some() {
+        let mut done = task(is_alone)?;
+        let writes = is_alone && done.may_write() && own.make_mut().is_some();
+        if writes && self.compute(&done, &mut []).is_some() {
             if dest.is_whole() && !own.is_pinned() {
                 own.depth = guard.depth + 1;
             }
         } else {
-            done = task(None, &mut guard)?;
+            done = task(false)?;
             let mut made = OwnedElements::blank(dest.dtype(), Origin::Eager, guard.depth + 1);
             self.compute(&done, made.make_room(shape).ok()?)?;
             match dest.is_whole() {

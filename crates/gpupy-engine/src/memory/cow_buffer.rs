@@ -137,10 +137,15 @@ impl CowBuffer {
         Some(unsafe { std::slice::from_raw_parts_mut(self.start_mut().as_ptr(), len) })
     }
 
-    /// Whether the bytes are written where they lie.
+    /// Whether the bytes are written where they lie, at the address that they have now. Few bytes, which are inline,
+    /// have none that is kept.
     #[inline]
     pub fn is_alone(&self) -> bool {
-        !matches!(&self.held, Some(Held::Shared(buffer)) if !HostBuffer::is_sole(buffer))
+        match &self.held {
+            None => false,
+            Some(Held::Shared(buffer)) => HostBuffer::is_sole(buffer),
+            Some(Held::Own(_) | Held::Pinned { .. }) => true,
+        }
     }
 
     /// Makes shared bytes its own: those themselves, if they have no other owner any more, or a copy.
