@@ -40,6 +40,8 @@ gpupy_core::thresholds! {
     /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether
     /// a chain ends soon or goes on, it takes at most twice the time of the better way.
     chain_points: usize = 160 << 10,
+    /// The fewest bytes of results that are written where they go, rather than made and then put there.
+    written_there: usize = 4 << 10,
     /// The fewest elements of an operation that goes on with a chain. Fewer stay in the L1 cache from operation to
     /// operation, so that one kernel saves nothing: `x = x * 0.5 + y` takes 0.5 us an operation eagerly and 0.9 us
     /// recorded of 1000 elements, 1.0 and 1.2 of 4000, 1.5 and 1.4 of 8000 (driver cpu, float64, from Python).
@@ -256,6 +258,10 @@ gpupy_core::thresholds! {
     /// and it moves elements: `while abs(new - old).max() > e` goes on with `new`, which each step reads in several
     /// places.
     kept_weight: u32 = 4,
+    /// The least operations behind a held value of which little is read that is stored for that.
+    much_pending: u32 = 64,
+    /// Reading one in so many elements is little: a row of many, but no component of a vector.
+    looked_part: usize = 8,
     /// The points of an operation that take as long to compute as the operation to plan, about a microsecond.
     planned_points: usize = 1000,
     /// Operations that may be computed again for another access to the same value, rather than storing it: about the

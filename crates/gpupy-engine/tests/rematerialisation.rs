@@ -55,7 +55,7 @@ fn item(context: &Context, array: &Array, at: usize) -> f32 {
 }
 
 #[test]
-fn the_second_use_of_a_long_chain_is_the_last_that_computes_it() {
+fn the_first_use_of_a_long_chain_is_the_last_that_computes_it() {
     let (context, log) = context();
     let y = chain(&context, floats(4000), LONG).pop().unwrap();
     let mut costs = Vec::new();
@@ -64,7 +64,7 @@ fn the_second_use_of_a_long_chain_is_the_last_that_computes_it() {
         seen.push(item(&context, &with(&context, Op::Add, &y, i as f32), 3) - i as f32);
         costs.push(launched(&log));
     }
-    assert_eq!(costs, [LONG + 1, LONG + 1, 1, 1, 1]);
+    assert_eq!(costs, [LONG + 1, 1, 1, 1, 1]);
     assert!(seen.windows(2).all(|pair| (pair[0] - pair[1]).abs() < 1e-2), "{seen:?}");
 }
 
@@ -85,8 +85,8 @@ fn the_tiles_of_one_use_are_not_taken_for_several() {
     let y = chain(&context, floats(4096), LONG).pop().unwrap();
     context.read(&with(&context, Op::Add, &y, 1.0)).unwrap();
     assert_eq!(launched(&log), 4 * (LONG + 1));
-    // One element computes one block, and of another block nothing was computed again.
-    for (at, cost) in [(0, LONG + 1), (1, 1), (2000, LONG + 1), (2001, 1)] {
+    // Each tile was written beside the sum's.
+    for (at, cost) in [(0, 1), (1, 1), (2000, 1), (2001, 1)] {
         item(&context, &with(&context, Op::Add, &y, at as f32 + 2.0), at);
         assert_eq!(launched(&log), cost, "{at}");
     }
@@ -99,9 +99,10 @@ fn positions_between_each_other_are_not_taken_for_the_same() {
     for i in 0..8 {
         let rows = y.slice_axis(0, i, 512, 8);
         context.read(&with(&context, Op::Add, &rows, 1.0)).unwrap();
-        assert_eq!(launched(&log), LONG + 1, "{i}");
+        // So much is behind `y` that it is stored at once.
+        assert_eq!(launched(&log), if i == 0 { LONG + 1 } else { 1 }, "{i}");
     }
-    // Equal rows again, until `y` is stored.
+    // Equal rows again.
     let rows = y.slice_axis(0, 3, 512, 8);
     let again = |i: i32| {
         context.read(&with(&context, Op::Add, &rows, i as f32)).unwrap();
@@ -122,7 +123,7 @@ fn a_few_points_are_computed_again_until_that_has_cost_as_much() {
     });
     let costs: Vec<usize> = uses.collect();
     let stored = costs.iter().position(|cost| *cost == 1).unwrap();
-    assert!((2..12).contains(&stored), "{costs:?}");
+    assert!((1..12).contains(&stored), "{costs:?}");
     assert!(costs[stored..].iter().all(|cost| *cost == 1), "{costs:?}");
 }
 

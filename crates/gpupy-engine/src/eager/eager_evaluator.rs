@@ -23,6 +23,7 @@ use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{NodeOp, Operand, Origin, Value};
 use crate::memory::element_bytes;
 use crate::record::recorder::Compute;
+use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::whole;
@@ -105,47 +106,65 @@ impl EagerEvaluator {
         shape: &Joint<'_>,
         dest: &Array,
     ) -> Option<()> {
+        // To look at where few results go takes longer than to copy them.
+        if size_of(shape) * dest.dtype().size() >= T.written_there
+            && self.update_there(op, args, shape, dest).is_some()
+        {
+            return Some(());
+        }
+        let (mut guard, mut task) =
+            (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
+        prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
+        if task.dtype() != dest.dtype() || **shape != *dest.shape() {
+            return None;
+        }
+        let mut made = OwnedElements::blank(task.dtype(), Origin::Eager, guard.depth + 1);
+        self.compute(&task, made.make_room(shape).ok()?)?;
+        drop(guard);
+        self.tell(&task, shape);
+        let mut current = dest.current_to_write()?;
+        let own = current.own_mut()?;
+        match dest.is_whole() {
+            true => own.replace(made)?,
+            false => {
+                let (bytes, size) = (own.make_mut()?, dest.dtype().size());
+                element_bytes::put(bytes, size, dest.layout(), made.bytes());
+            }
+        }
+        current.version += 1;
+        Some(())
+    }
+
+    /// As `update`, by a launch that writes the results where they go; `None`, with nothing done, also where they
+    /// overlap with other operands, or others read the memory.
+    fn update_there(
+        &self,
+        op: Op,
+        args: &[ArrayOrScalar<'_>],
+        shape: &Joint<'_>,
+        dest: &Array,
+    ) -> Option<()> {
+        let mut current = dest.current_to_write()?;
+        let own = current.own_mut().filter(|own| own.is_alone())?;
         if **shape != *dest.shape() {
             return None;
         }
-        let mut current = dest.current_to_write()?;
-        let own = current.own_mut()?;
-        let (first, depth, is_alone) = (own.start(), own.depth, own.is_alone());
-        let mut guard = BorrowGuard::beside(dest, first, depth);
-        guard.take(args)?;
-        if is_chain(guard.depth, shape) {
+        let mut guard = BorrowGuard::beside(dest, own.start(), own.depth);
+        let mut task = EagerLaunch::of_op(op, size_of(shape));
+        task.write_to(dest, own.start());
+        prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
+        if task.dtype() != dest.dtype() || !task.may_write() {
             return None;
         }
-        let task = |there: bool| {
-            let mut task = EagerLaunch::of_op(op, size_of(shape));
-            if there {
-                task.write_to(dest, first);
-            }
-            task.take(DType::Bool, &guard.operands, shape, matches!(shape, Joint::Same(_)))?;
-            (task.dtype() == dest.dtype()).then_some(task)
-        };
-        let mut done = task(is_alone)?;
-        let writes = is_alone && done.may_write() && own.make_mut().is_some();
-        if writes && self.compute(&done, &mut []).is_some() {
-            if dest.is_whole() && !own.is_pinned() {
-                own.depth = guard.depth + 1;
-            }
-        } else {
-            done = task(false)?;
-            let mut made = OwnedElements::blank(dest.dtype(), Origin::Eager, guard.depth + 1);
-            self.compute(&done, made.make_room(shape).ok()?)?;
-            match dest.is_whole() {
-                true => own.replace(made)?,
-                false => {
-                    let (bytes, size) = (own.make_mut()?, dest.dtype().size());
-                    element_bytes::put(bytes, size, dest.layout(), made.bytes());
-                }
-            }
+        own.make_mut()?;
+        self.compute(&task, &mut [])?;
+        if dest.is_whole() && !own.is_pinned() {
+            own.depth = guard.depth + 1;
         }
         current.version += 1;
         // The listener may lock the operands, so they are let go first.
         drop((guard, current));
-        self.tell(&done, shape);
+        self.tell(&task, shape);
         Some(())
     }
 

@@ -58,8 +58,8 @@ pub(crate) struct EagerLaunch {
 /// Elements that results are written to, and the walk over all of them.
 struct WrittenTo {
     memory: HostBlock,
-    access: Access,
-    is_contiguous: bool,
+    /// Nothing where they lie side by side.
+    access: Option<Access>,
 }
 
 /// A space of points with its walks.
@@ -89,8 +89,16 @@ impl EagerLaunch {
     /// Has the results written to the elements that an array shows, of a base whose first element lies there. It is
     /// said before the task is given its operands.
     pub fn write_to(&mut self, array: &Array, first: NonNull<u8>) {
-        let (access, memory) = seen(array.layout(), array.dtype(), first);
-        self.written = Some(WrittenTo { memory, access, is_contiguous: array.is_contiguous() });
+        self.written = Some(match array.is_contiguous() {
+            true => {
+                let memory = lying(first, array.dtype(), array.offset() as usize, array.size());
+                WrittenTo { memory, access: None }
+            }
+            false => {
+                let (access, memory) = seen(array.layout(), array.dtype(), first);
+                WrittenTo { memory, access: Some(access) }
+            }
+        });
     }
 
     /// Whether what results are written to is no operand, or the same elements in the same order.
@@ -198,7 +206,7 @@ impl EagerLaunch {
         if self.operands.is_empty() {
             return None;
         }
-        side_by_side &= self.written.as_ref().is_none_or(|written| written.is_contiguous);
+        side_by_side &= self.written.as_ref().is_none_or(|written| written.access.is_none());
         if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
     }
 
@@ -224,10 +232,8 @@ impl EagerLaunch {
             self.operands.push(memory);
             accesses.push(access);
         }
-        let dest = match &self.written {
-            Some(written) => written.access.clone(),
-            None => access::access(0, &contiguous_strides(shape)),
-        };
+        let dest = self.written.as_ref().and_then(|written| written.access.clone());
+        let dest = dest.unwrap_or_else(|| access::access(0, &contiguous_strides(shape)));
         self.walk(shape.into(), accesses, dest);
         Some(())
     }
@@ -250,10 +256,8 @@ impl EagerLaunch {
             let offset = -reach.min(0) as i64;
             accesses.push(Access { offset, strides: smallvec![step as i64] });
         }
-        let dest = match &self.written {
-            Some(written) => written.access.clone(),
-            None => Access { offset: 0, strides: smallvec![1] },
-        };
+        let dest = self.written.as_ref().and_then(|written| written.access.clone());
+        let dest = dest.unwrap_or_else(|| Access { offset: 0, strides: smallvec![1] });
         self.walks = Some(Box::new(LaunchWalks { space: smallvec![n], accesses, dest }));
         Some(())
     }

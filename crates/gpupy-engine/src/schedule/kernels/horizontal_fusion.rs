@@ -66,7 +66,12 @@ pub(crate) fn beside(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile
     let next = next.filter(|next| !fellows.iter().any(|other| other.id() == next.id()));
     let next: Vec<&Value> = fellows.iter().copied().chain(next).collect();
     let mut found = candidates(device, walk, value, tile);
-    found.extend(on_the_way(device, walk, value, tile));
+    let most = match device.flush.fates.is_stored(value.id()) {
+        true => device.caps.max_dests,
+        // What is read is rarely a step of something else: the nearest value is enough, which may be a loop's.
+        false => usize::from(next.is_empty() && found.is_empty()),
+    };
+    found.extend(on_the_way(device, walk, value, tile).into_iter().take(most));
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
     let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
@@ -157,10 +162,11 @@ fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile
     candidates
 }
 
-/// The costly values that a walk for a value's tile computes on the way, and that something holds: what is made of them
-/// later would compute them again, and all that they are made of.
+/// The values that a walk for a value's tile computes on the way, that something holds, and that are most of its cost:
+/// what is made of them later would compute them again, and all that they are made of.
 fn on_the_way(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
-    let is_costly = |node: &&WalkNode| node.value.0.weight > T.recompute;
+    let least = T.recompute.max(value.0.weight / 2);
+    let is_costly = |node: &&WalkNode| node.value.0.weight > least;
     let mut seen = FxHashSet::default();
     let held = shared(walk, device).filter(is_costly).map(|node| &node.value);
     held.filter(|other| other.id() != value.id() && seen.insert(other.id()))

@@ -10,6 +10,7 @@
 //! (`rematerialisation.rs`).
 
 use crate::graph::passed::is_narrow;
+use crate::graph::tree_lanes::FEW;
 use crate::graph::value::{Value, ValueId};
 use crate::schedule::passes::flush::{FlushAnalysis, PartsRead, PendingValue, ReadPattern};
 use crate::thresholds::T;
@@ -115,6 +116,8 @@ enum LookedAt {
     No,
     /// On the way to what is.
     InPassing,
+    /// By sums of few elements, such as the components of a vector, which are operations like others.
+    OfFew,
     Itself,
 }
 
@@ -136,7 +139,7 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
                 LookedAt::InPassing => {
                     node.weight > T.recompute || node.moves && node.weight >= T.kept_weight
                 }
-                LookedAt::Itself => true,
+                LookedAt::OfFew | LookedAt::Itself => true,
             };
         let lives_on = lives_on || is_behind_much(node, own);
         fates[number as usize] = match own {
@@ -160,10 +163,12 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
             };
             // A reduction of a few rows says nothing of the others.
             if !is_narrow(node.points, flush.nodes[*operand as usize].len) {
-                let is_in_map = reduced[number as usize] != LookedAt::No
-                    && fates[number as usize] != Fate::Stored
-                    && *reading == ReadPattern::Inside;
+                let is_in_map =
+                    matches!(reduced[number as usize], LookedAt::InPassing | LookedAt::Itself)
+                        && fates[number as usize] != Fate::Stored
+                        && *reading == ReadPattern::Inside;
                 let by_this = match node.reduces {
+                    true if node.points <= node.len.saturating_mul(FEW) => LookedAt::OfFew,
                     true => LookedAt::Itself,
                     false if is_in_map => LookedAt::InPassing,
                     false => LookedAt::No,
@@ -200,9 +205,9 @@ fn of_parts(readers: Readers, len: usize, parts: PartsRead, name: u32) -> Reader
 fn is_behind_much(node: &PendingValue, readers: Readers) -> bool {
     let planned = (node.weight as usize).saturating_mul(T.planned_points);
     node.outlives
-        && node.weight > T.recompute
+        && node.weight >= T.much_pending
         && planned >= node.len
-        && is_narrow(readers.points(), node.len)
+        && readers.points() <= node.len / T.looked_part
 }
 
 /// Whether a value may be stored for its readers: not if it is never computed inside other kernels, nor if it is cheap
@@ -337,7 +342,8 @@ mod tests {
 
     #[test]
     fn a_step_is_stored_where_a_reduction_looks_at_it_and_something_holds_it() {
-        let looked_at = |step| vec![step, map(99, &[0]), reduction(LEN, 1)];
+        let whole = |operand| PendingValue { len: 1, ..reduction(LEN, operand) };
+        let looked_at = |step| vec![step, map(99, &[0]), whole(1)];
         let step = |weight| PendingValue { outlives: true, moves: true, ..map(weight, &[]) };
         assert_eq!(stored_of(looked_at(step(T.kept_weight))), [0]);
         assert_eq!(stored_of(looked_at(step(T.kept_weight - 1))), [0u64; 0]);
@@ -348,7 +354,9 @@ mod tests {
         assert_eq!(stored_of(looked_at(dropped)), [0u64; 0]);
         // What is stored between them is what the reduction reads.
         let between = PendingValue { outlives: true, ..map(99, &[0]) };
-        assert_eq!(stored_of(vec![step(99), between, reduction(LEN, 1)]), [1]);
+        assert_eq!(stored_of(vec![step(99), between, whole(1)]), [1]);
+        // Sums of few elements are operations like others.
+        assert_eq!(stored_of(vec![step(99), map(99, &[0]), reduction(LEN, 1)]), [0u64; 0]);
     }
 
     #[test]
