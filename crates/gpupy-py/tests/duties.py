@@ -30,10 +30,10 @@ EVERY_DRIVER = frozenset(
     test_accelerator_counts test_again test_bench test_boundaries test_components test_counts
     test_differential test_doors test_drivers test_equals test_exit test_explain test_extents test_flush
     test_general_reductions test_host_memory test_interrupt test_jit test_kernel_names test_kernel_points
-    test_kernels test_known_flushes test_rehearsals test_launches test_lend test_long test_loops test_memory test_parted test_parts
-    test_processes test_programs test_random_jit test_random_kernels test_random_programs test_refusals
-    test_rewrites test_rows test_saved_files test_small_axes test_thesis test_threads test_windows
-    test_written_elements
+    test_kernels test_known_flushes test_launches test_lend test_long test_loops test_memory test_parted
+    test_parts test_processes test_programs test_random_jit test_random_kernels test_random_programs
+    test_refusals test_rehearsals test_rewrites test_rows test_saved_files test_small_axes test_thesis
+    test_threads test_windows test_written_elements
     """.split()
 )
 # Files whose tests are of the front end, or of values that the conformance suite has by dtype on each driver;
@@ -45,8 +45,9 @@ FRONT_END = frozenset(
     test_identities test_index_arrays test_interop test_joining test_linear test_masked
     test_masked_functions test_masked_writes test_moves test_neighbours test_numpys_memory test_objects
     test_one_step test_operators test_outside test_pickles test_rebound test_record_exports test_reduce
-    test_resize test_scalar_types test_scalars test_scopes_memory test_sorting test_subclasses test_typed_list test_vectors
-    test_views test_views_of_functions test_warnings test_writes_within test_writing
+    test_resize test_scalar_types test_scalars test_scopes_memory test_sorting test_subclasses
+    test_typed_list test_vectors test_views test_views_of_functions test_warnings test_writes_within
+    test_writing
     test_accelerator_counts::test_motion_of_the_articles_size_takes_hardly_more_launches
     test_components::test_components_are_numpys
     test_parted::test_axes_of_one_element_are_axes
