@@ -62,14 +62,17 @@ pub(crate) enum NodeOp {
 }
 
 impl ValueKind {
-    /// Whether elements are computed from others that stand elsewhere.
+    /// Whether elements are computed from others that stand elsewhere, as by a slice: not by broadcasting, and not those
+    /// of a reduction.
     pub fn moves(&self) -> bool {
         let ValueKind::Expr { op, inputs } = self else { return false };
-        let at_itself = matches!(
-            op,
-            NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Reduce { .. } | NodeOp::Index(_)
-        );
-        !at_itself || inputs.iter().any(|input| matches!(input, Input::View(..)))
+        let is_moved =
+            |input: &Input| matches!(input, Input::View(_, layout) if !layout.strides.contains(&0));
+        match op {
+            NodeOp::Apply(_) | NodeOp::Call(_) => inputs.iter().any(is_moved),
+            NodeOp::Reduce { .. } | NodeOp::Index(_) => false,
+            _ => true,
+        }
     }
 }
 
