@@ -67,6 +67,18 @@ def test_random_programs_do_what_was_told(driver):
     assert told_of > count
 
 
+@pytest.mark.parametrize("driver", ["cpu", "soft"])
+def test_with_little_room_what_is_told_is_done_first(driver):
+    """What is behind a remedy is not told, and telling raises nothing."""
+    gpupy._gpupy.reconfigure(driver, pauses=False, strict=True, block_bytes=1024, device_bytes=8192)
+    for seed in range(9500, 9560):
+        given = programs._given(seed)
+        theirs, ours = (programs._run(np, seed, given) for np in (numpy, gpupy))
+        for got, want in zip(ours, theirs, strict=True):
+            gpupy.explain(got, run=False)
+            numpy.testing.assert_array_equal(got, want, err_msg=str(seed))
+
+
 @pytest.mark.parametrize("driver", STARTING)
 def test_what_is_told_again_and_known_is_the_same(driver):
     gpupy._gpupy.reconfigure(driver, strict=True)

@@ -317,69 +317,6 @@ def test_what_each_turn_computes_anew_belongs_to_the_kernel_of_a_chain():
     assert gpupy.stats().launches <= 30
 
 
-# Keys by which an array, or a part of it, is written and read.
-PARTS = [
-    ...,
-    slice(None, None, -1),
-    slice(1, -1),
-    slice(None, -2),
-    slice(2, None),
-    slice(None, None, 2),
-    slice(1, None, 2),
-    (slice(1, -1), slice(1, -1)),
-    (slice(None), slice(None, None, -1)),
-    (slice(None), 2),
-    (slice(None), slice(2, 3)),
-    (3,),
-    (slice(3, 4),),
-    (0, 0),
-]
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_results_are_written_where_they_go(auto, seed):
-    """Into arrays that are operands themselves, in part, in another order or not at all."""
-    chance = numpy.random.default_rng(seed)
-    shape = [(8, 8), (9, 9), (90, 90), (120, 120)][seed % 4]
-    dtype = ["f4", "f8", "i4", "f2", "c8"][seed // 4 % 5]
-    want = [chance.integers(1, 9, shape).astype(dtype) for _ in range(3)]
-    got = [gpupy.array(array) for array in want]
-    exports = []
-    for _ in range(30):
-        names = chance.integers(0, 3, 3)
-        keys = [PARTS[k] for k in chance.integers(0, len(PARTS), 3)]
-        name = ["add", "multiply", "maximum", "subtract", "copysign", "negative", "less"][chance.integers(7)]
-        if dtype == "c8" and name in ("copysign", "maximum", "less"):
-            continue
-        if name == "copysign" and dtype == "i4":
-            continue
-        way = chance.integers(4)
-
-        def written(np, arrays, chosen=(name, names, keys, way)):
-            name, names, keys, way = chosen
-            a, b, out = (np.swapaxes(arrays[n], 0, 1) if way == 3 else arrays[n] for n in names)
-            a, b, out = a[keys[0]], b[keys[1]], out[keys[2]]
-            function = getattr(np, name)
-            if name == "negative":
-                function(a, out=out, casting="unsafe")
-            elif way == 1:
-                function(a, numpy.float32(2).astype(dtype), out=out, casting="unsafe")
-            else:
-                function(a, b, out=out, casting="unsafe")
-
-        if chance.integers(8) == 0:
-            exports.append(numpy.asarray(got[names[0]]))
-        if chance.integers(8) == 0:
-            got[names[1]], want[names[1]] = got[names[1]].copy(), want[names[1]].copy()
-        try:
-            written(numpy, want)
-        except (TypeError, ValueError):
-            continue
-        written(gpupy, got)
-        for one, other in zip(got, want, strict=True):
-            numpy.testing.assert_array_equal(numpy.array(one), other)
-
-
 COMPOSED = {
     "floor_divide remainder fmax fmin heaviside logaddexp logaddexp2 nextafter": 2,
     "logical_and logical_or logical_xor": 2,

@@ -23,20 +23,7 @@ impl Context {
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub fn explain(&self, array: &Array) -> Result<Explanation> {
-        let value = array.value()?;
-        let Some((low, high)) = array.layout().extent() else {
-            return Ok(Explanation::of_nothing("the array has no elements: nothing to evaluate"));
-        };
-        if let Some(part) = self.apart(array, &value)? {
-            return self.explain(&part);
-        }
-        let range = low as usize..high as usize + 1;
-        if !matches!(value.0.kind, ValueKind::Expr { .. })
-            || value.state().computed.covers(range.clone())
-        {
-            return Ok(Explanation::of_nothing(whereabouts(&value)));
-        }
-        self.explain_demand(&Demand::of(&value, range))
+        self.explain_all(&[array])
     }
 
     /// Evaluates arrays together, as `evaluate` does, and tells how it was done.
@@ -44,13 +31,7 @@ impl Context {
     /// # Errors
     /// As of `explain`.
     pub fn explain_all(&self, arrays: &[&Array]) -> Result<Explanation> {
-        let values = arrays.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
-        let pending: Vec<Value> = values.into_iter().filter(|value| !value.is_computed()).collect();
-        match (arrays, Demand::first_of(&pending)) {
-            ([array], _) => self.explain(array),
-            (_, Some(demand)) => self.explain_demand(&demand),
-            (_, None) => Ok(Explanation::of_nothing("nothing to evaluate")),
-        }
+        self.told(arrays, &|demand| self.explain_demand(demand))
     }
 
     /// Compiles the evaluation of arrays together, and tells what it would do. Nothing is done.
@@ -58,35 +39,45 @@ impl Context {
     /// # Errors
     /// As of `explain`.
     pub fn rehearse_all(&self, arrays: &[&Array]) -> Result<Explanation> {
-        let values = arrays.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
-        if let ([array], [value]) = (arrays, &values[..])
-            && let Some(part) = self.apart(array, value)?
-        {
-            return self.rehearse_all(&[&part]);
-        }
-        let is_pending =
-            |value: &&Value| matches!(value.0.kind, ValueKind::Expr { .. }) && !value.is_computed();
-        let pending: Vec<Value> = values.iter().filter(is_pending).cloned().collect();
-        let (range, value) = match (arrays, &pending[..]) {
-            ([array], [value]) => match array.layout().extent() {
-                Some((low, high)) => (low as usize..high as usize + 1, value),
-                None => (0..0, value),
-            },
-            (_, [value, ..]) => (0..value.len(), value),
-            (_, []) => {
-                let one = values.first().filter(|_| values.len() == 1).map(whereabouts);
-                return Ok(Explanation::of_nothing(one.unwrap_or("nothing to evaluate".into())));
+        self.told(arrays, &|demand| self.rehearse_demand(demand))
+    }
+
+    /// What is told of the demand for arrays, or that there is nothing to evaluate.
+    fn told(
+        &self,
+        arrays: &[&Array],
+        tell: &dyn Fn(&Demand<'_>) -> Result<Explanation>,
+    ) -> Result<Explanation> {
+        if let [array] = arrays {
+            let value = array.value()?;
+            let Some((low, high)) = array.layout().extent() else {
+                let nothing = "the array has no elements: nothing to evaluate";
+                return Ok(Explanation::of_nothing(nothing));
+            };
+            if let Some(part) = self.apart(array, &value)? {
+                return self.told(&[&part], tell);
             }
-        };
-        if range.is_empty() || value.state().computed.covers(range.clone()) {
-            return Ok(Explanation::of_nothing(whereabouts(value)));
+            let range = low as usize..high as usize + 1;
+            let is_expression = matches!(value.0.kind, ValueKind::Expr { .. });
+            if !is_expression || value.state().computed.covers(range.clone()) {
+                return Ok(Explanation::of_nothing(whereabouts(&value)));
+            }
+            return tell(&Demand::of(&value, range));
         }
-        let next = &pending[1..];
-        let demand = Demand { next, ..Demand::of(value, range) };
+        let values = arrays.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
+        let pending: Vec<Value> = values.into_iter().filter(|value| !value.is_computed()).collect();
+        match Demand::first_of(&pending) {
+            Some(demand) => tell(&demand),
+            None => Ok(Explanation::of_nothing("nothing to evaluate")),
+        }
+    }
+
+    fn rehearse_demand(&self, demand: &Demand<'_>) -> Result<Explanation> {
+        let Demand { value, range, next, .. } = demand;
         let mut state = self.state()?;
         let first = self.current(&mut state)?;
-        self.inner.tracer.begin(value, next, &demand.range, true);
-        let done = self.rehearse_from(&mut state, first, &demand);
+        self.inner.tracer.begin(value, next, range, true);
+        let done = self.rehearse_from(&mut state, first, demand);
         let flush = self.inner.tracer.end(done.as_ref().err());
         done?;
         let planned = flush.map(|flush| Explanation::of_flush(Flush { time: None, ..flush }));

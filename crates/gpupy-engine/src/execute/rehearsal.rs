@@ -44,13 +44,15 @@ struct Rehearsed {
     open: Vec<Filled>,
     /// The parts of values that came to a device, or were made there.
     there: FxHashSet<(ValueId, BlockPart)>,
+    /// The values of these parts.
+    known: FxHashSet<ValueId>,
 }
 
 impl Engine {
     /// Compiles what is asked for, and tells a listener what would be done on these devices.
     ///
     /// # Errors
-    /// As of `evaluate`, where a tile has no step.
+    /// - `DeviceLost`: a device is no longer open.
     pub fn rehearse(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let first = order.devices.first().and_then(|first| self.device(*first).ok());
         let windows = first.map(|device| FlushWindows::of(demand, device));
@@ -91,9 +93,8 @@ impl Engine {
             match end? {
                 WindowEnd::Full => {}
                 WindowEnd::All => break,
-                WindowEnd::Failed(failed) => return Err(failed.error),
-                // What is left depends on what was done.
-                WindowEnd::Anew { .. } | WindowEnd::WithoutStrips => {
+                // What is left depends on what was done, or on a remedy.
+                WindowEnd::Anew { .. } | WindowEnd::WithoutStrips | WindowEnd::Failed(_) => {
                     self.tracer.event(|| Event::Later(0));
                     break;
                 }
@@ -159,7 +160,7 @@ impl Running {
 impl Rehearsed {
     /// Whether something was said of a value: a value that is computed on the way has no memory.
     fn is_known(&self, value: &Value) -> bool {
-        value.is_computed() || self.there.iter().any(|(known, _)| *known == value.id())
+        value.is_computed() || self.known.contains(&value.id())
     }
 
     fn command(
@@ -221,7 +222,13 @@ impl Rehearsed {
     }
 
     fn made(&mut self, value: &Value, tile: &Tile) {
-        self.there.insert((value.id(), BlockPart::Tile(tile.number)));
+        self.is_new(value, BlockPart::Tile(tile.number));
+    }
+
+    /// Whether nothing was said of a part before; it is there from now on.
+    fn is_new(&mut self, value: &Value, part: BlockPart) -> bool {
+        self.known.insert(value.id());
+        self.there.insert((value.id(), part))
     }
 
     fn kernel(&mut self, device: &OpenDevice, running: &Running, command: &KernelCommand) {
@@ -232,7 +239,7 @@ impl Rehearsed {
         let (code, operands) = (command.code.clone(), operands.collect());
         let kernel = Kernel { code, operands, params: Default::default() };
         for (value, part) in &kernel.operands {
-            let is_new = self.there.insert((value.id(), part.clone()));
+            let is_new = self.is_new(value, part.clone());
             if is_new && !device.caps.host_memory && !device.has_part(value, part) {
                 device.tracer.step(|| {
                     let what = StepAction::Upload { gathered: matches!(part, BlockPart::View(_)) };

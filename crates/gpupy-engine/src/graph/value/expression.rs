@@ -70,8 +70,10 @@ impl ValueKind {
             |input: &Input| matches!(input, Input::View(_, layout) if !layout.strides.contains(&0));
         match op {
             NodeOp::Apply(_) | NodeOp::Call(_) => inputs.iter().any(is_moved),
+            NodeOp::Gather | NodeOp::Scatter(_) | NodeOp::Assign(_) | NodeOp::Join(_) => true,
+            NodeOp::Whole(_) | NodeOp::WhereTrue => true,
             NodeOp::Reduce { .. } | NodeOp::Index(_) => false,
-            _ => true,
+            NodeOp::Argument | NodeOp::Deferred(_) => false,
         }
     }
 }

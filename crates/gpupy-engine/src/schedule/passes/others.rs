@@ -113,10 +113,11 @@ impl PendingGraph {
 fn is_regular(value: &Value) -> bool {
     let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
     let state = value.state();
-    let is_there = state.operands.len() == inputs.len() && state.computed == Ranges::default();
-    is_there
-        && !matches!(
-            op,
-            NodeOp::Scatter(_) | NodeOp::WhereTrue | NodeOp::Argument | NodeOp::Deferred(_)
-        )
+    let is_new = state.operands.len() == inputs.len() && state.computed == Ranges::default();
+    use NodeOp::{Apply, Assign, Call, Gather, Index, Join, Reduce, Whole};
+    let is_on_device = matches!(
+        op,
+        Apply(_) | Assign(_) | Call(_) | Gather | Index(_) | Join(_) | Reduce { .. } | Whole(_)
+    );
+    is_new && is_on_device
 }
