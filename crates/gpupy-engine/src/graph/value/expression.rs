@@ -62,8 +62,8 @@ pub(crate) enum NodeOp {
 }
 
 impl ValueKind {
-    /// Whether elements are computed from others that stand elsewhere, as by a slice: not by broadcasting, and not those
-    /// of a reduction.
+    /// Whether elements are computed from others that stand elsewhere, as by a slice: not by broadcasting, and not
+    /// those of a reduction.
     pub fn moves(&self) -> bool {
         let ValueKind::Expr { op, inputs } = self else { return false };
         let is_moved =
