@@ -162,9 +162,10 @@ _MAKING = ("BINARY_OP", "CALL", "UNARY_")
 
 def _is_of_passing(code: types.CodeType, instruction: int) -> bool:
     """Whether an instruction is of a result that nothing else has; where that is not plain, false."""
-    names = [step.opname for step in dis.get_instructions(code) if step.offset <= instruction]
-    before = (name for name in reversed(names[:-1]) if name not in _BETWEEN)
-    return names[-1].startswith(("CALL", "UNARY_")) and next(before, "").startswith(_MAKING)
+    operations = (dis.opname[operation] for operation in code.co_code[instruction::-2])
+    own = next(name for name in operations if name != "CACHE")
+    before = next((name for name in operations if name not in _BETWEEN), "")
+    return own.startswith(("CALL", "UNARY_")) and before.startswith(_MAKING)
 
 
 def _tree_of(code: types.CodeType, frame: types.FrameType) -> tuple[SyntaxTree, int] | None:
@@ -181,13 +182,28 @@ def _function(code: types.CodeType, lines: list[str]) -> tuple[SyntaxTree, int] 
     first = code.co_firstlineno - 1
     # Below a condition, where any indentation is right.
     is_inside = lines[first][:1].isspace()
-    block = ast.parse("if 1:\n" * is_inside + "".join(inspect.getblock(lines[first:])))
+    try:
+        block = _parsed(lines[first : _last_line(code)], is_inside)
+    except SyntaxError:
+        # It ends with what is no instruction, such as a bracket.
+        block = _parsed(inspect.getblock(lines[first:]), is_inside)
     for node in ast.walk(block):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             shared = frozenset(code.co_cellvars) | frozenset(code.co_freevars)
             tree = SyntaxTree(node, frozenset(code.co_varnames) - shared, shared)
             return (tree, first - is_inside) if node.name == code.co_name else None
     return None
+
+
+def _parsed(lines: list[str], is_inside: bool) -> ast.Module:
+    return ast.parse("if 1:\n" * is_inside + "".join(lines))
+
+
+def _last_line(code: types.CodeType) -> int:
+    """The last line that has an instruction of a function, or of one in it."""
+    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    own = (last or 0 for _, last, _, _ in code.co_positions())
+    return max(code.co_firstlineno, *own, *map(_last_line, inner))
 
 
 def _program(tree: ast.Module) -> SyntaxTree:
