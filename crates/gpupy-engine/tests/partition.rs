@@ -110,6 +110,37 @@ fn an_update_loop_read_at_its_end_compiles_few_programs() {
     assert!(context.stats().blocks <= 3, "{} blocks", context.stats().blocks);
 }
 
+/// Newton's method for the cube root of 1, as often, from these values.
+fn newton(context: &Context, count: usize, values: &[f32]) -> (Array, Vec<f32>) {
+    let mut x = floats(values);
+    let mut wanted = values.to_vec();
+    for _ in 0..count {
+        let square = op(context, Op::Mul, &x, &x);
+        let cube = with(context, Op::Sub, &op(context, Op::Mul, &square, &x), 1.0);
+        let step = op(context, Op::Div, &cube, &with(context, Op::Mul, &square, 3.0));
+        x = op(context, Op::Sub, &x, &step);
+        wanted.iter_mut().for_each(|w| *w -= (*w * *w * *w - 1.0) / (*w * *w * 3.0));
+    }
+    (x, wanted)
+}
+
+#[test]
+fn turns_that_read_the_last_one_several_times_are_counted_once() {
+    for (limit, count, most) in [(4096, 500, 2), (64, 200, 4)] {
+        let (context, log) = context(limit);
+        let (x, wanted) = newton(&context, count, &[0.5, 2.0, 7.5]);
+        assert_eq!(read(&context, &x), wanted);
+        let log = log.lock().unwrap();
+        let launches = log.launches.len();
+        // A program is built to be asked about where a piece is cut, not for each node of it.
+        assert!(log.checks <= most * launches, "{} checks, {launches} launches", log.checks);
+        assert!(
+            log.oversized == 0 && launches >= 6 * count / limit as usize,
+            "{launches} launches"
+        );
+    }
+}
+
 #[test]
 fn a_costly_node_of_many_pieces_is_evaluated_once() {
     let (context, log) = context(40);

@@ -188,15 +188,25 @@ fn with_siblings(
         let starts: Vec<Start<'_>> =
             std::iter::once(value).chain(others).map(Start::Itself).collect();
         let (at, space) = access::space_of_tile(value.shape(), tile);
-        FusionWalk::new(device, &starts, at, space)
-            .ok()
-            .filter(|walk| walk.needs_no_more_than(&alone.needs))
+        FusionWalk::new(device, &starts, at, space).ok()
     };
+    let needs_no_more = |walk: &FusionWalk| walk.needs_no_more_than(&alone.needs);
     let mut together = walk(&candidates);
-    if together.is_none() {
-        // Some need something first, or cannot be computed here.
-        candidates.retain(|other| walk(std::slice::from_ref(other)).is_some());
-        together = walk(&candidates);
+    if let Some(all) = together.take_if(|all| !needs_no_more(all)) {
+        let mut needs_more = needing_more(&all, &alone.needs).into_iter();
+        let before = candidates.len();
+        candidates.retain(|_| !needs_more.next().unwrap_or(false));
+        if (1..before).contains(&candidates.len()) {
+            together = walk(&candidates).filter(needs_no_more);
+        }
+    }
+    if together.is_none() && !candidates.is_empty() {
+        // Some need something first only beside others, or cannot be computed here.
+        let pair = |other: &Candidate| walk(std::slice::from_ref(other)).filter(needs_no_more);
+        candidates.retain(|other| pair(other).is_some());
+        if !candidates.is_empty() {
+            together = walk(&candidates).filter(needs_no_more);
+        }
     }
     let all = candidates.len();
     let mut pays = paying(together.as_ref()?, &candidates).into_iter();
@@ -210,6 +220,21 @@ fn with_siblings(
     }
     let others = candidates.into_iter().map(|candidate| candidate.value);
     Some((std::iter::once(value.clone()).chain(others).collect(), together?))
+}
+
+/// For each root of a walk but the first, whether it needs more first than these, which no other root reads: beside the
+/// first one alone it needs that, too.
+fn needing_more(walk: &FusionWalk, known: &Needs) -> Vec<bool> {
+    let more: FxHashSet<ValueId> = walk.needs_beyond(known).map(|(value, _)| value.id()).collect();
+    let mut seen = Marks::default();
+    let mut of = |root: &Child| -> FxHashSet<ValueId> {
+        let (_, loads) = below(walk, root, &mut seen);
+        let values = loads.into_iter().map(|node| walk.nodes[node as usize].value.id());
+        values.filter(|value| more.contains(value)).collect()
+    };
+    let all: Vec<FxHashSet<ValueId>> = walk.roots.iter().map(&mut of).collect();
+    let readers = |value: &ValueId| all.iter().filter(|own| own.contains(value)).count();
+    all.iter().skip(1).map(|own| own.iter().any(|value| readers(value) == 1)).collect()
 }
 
 /// The cone of a root of a walk: the operations that compute it, and the nodes that it reads from blocks.

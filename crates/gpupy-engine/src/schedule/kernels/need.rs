@@ -7,17 +7,24 @@
 
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::once::Once;
 use crate::schedule::kernels::partition::{KernelPiece, Partition};
 use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
+use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget, emission_order};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode, nodes_of};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
 use gpupy_core::shape::{contiguous_strides, size_of};
+
+impl OpenDevice {
+    /// Whether it takes a kernel of these needs with a destination.
+    fn takes(&self, mut need: Resources, dest: &Resources) -> bool {
+        self.driver.resource_add(&mut need, dest);
+        self.driver.resource_check(&need)
+    }
+}
 
 impl Partition {
     /// The upper bound of the needs of the piece below a node: its own and its children's.
@@ -29,44 +36,69 @@ impl Partition {
         let driver = &device.driver;
         let (applied, children) = match &self.walk.nodes[node as usize].role {
             Role::Leaf | Role::Table => {
-                self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
-                self.once[node as usize] = Once::of(node);
+                self.own[node as usize] = driver.resource_get(Part::Operand(dtype));
+                self.need[node as usize] = self.own[node as usize];
                 return;
             }
             Role::Index(_) => {
-                self.need[node as usize] = driver.resource_get(Part::Index);
+                self.own[node as usize] = driver.resource_get(Part::Index);
+                self.need[node as usize] = self.own[node as usize];
                 self.size[node as usize] = 1;
                 return;
             }
             Role::Apply(applied, children) => (applied.clone(), children.clone()),
         };
-        let (mut need, mut size) = self.own_need(device, &applied, node);
-        let mut once = Once::default();
-        for (i, child) in children.iter().enumerate() {
-            match child {
-                Child::Scalar(scalar) => {
-                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(scalar.dtype)));
-                }
-                // An operand that stands twice is one node.
-                Child::Node(_) if children[..i].contains(child) => {}
-                Child::Node(child) => {
-                    driver.resource_add(&mut need, &self.need[*child as usize]);
-                    size = size.saturating_add(self.size[*child as usize]);
-                    once.join(&self.once[*child as usize], |twice| {
-                        if !self.changed[twice as usize] {
-                            driver.resource_sub(&mut need, &self.need[twice as usize]);
-                        }
-                    });
-                }
+        let (mut own, mut size) = self.own_need(device, &applied, node);
+        for child in &children {
+            if let Child::Scalar(scalar) = child {
+                driver.resource_add(&mut own, &driver.resource_get(Part::Param(scalar.dtype)));
             }
         }
-        self.need[node as usize] = need;
+        let mut need = own;
+        for (i, child) in children.iter().enumerate() {
+            if let Child::Node(number) = child
+                // An operand that stands twice is one node.
+                && !children[..i].contains(child)
+            {
+                driver.resource_add(&mut need, &self.need[*number as usize]);
+                size = size.saturating_add(self.size[*number as usize]);
+            }
+        }
+        (self.own[node as usize], self.need[node as usize]) = (own, need);
         if let Some(room) = &mut self.room {
             room.join(node, &children);
         }
-        let is_shared = self.parents[node as usize].len() > 1;
-        self.once[node as usize] = if is_shared { Once::of(node) } else { once };
         self.size[node as usize] = size;
+    }
+
+    /// The needs of these nodes of a piece together, each counted once.
+    fn sum(&self, device: &OpenDevice, order: &[Emitted]) -> Resources {
+        let mut sum = Resources::default();
+        for Emitted { node, .. } in order {
+            let node = *node as usize;
+            let need = if self.collapsed[node] { &self.need[node] } else { &self.own[node] };
+            device.driver.resource_add(&mut sum, need);
+        }
+        sum
+    }
+
+    /// Adds a node to those that pieces to come may have.
+    pub(super) fn add_open(&mut self, device: &OpenDevice, node: u32) {
+        self.open.add(node, &self.walk.nodes[node as usize]);
+        device.driver.resource_add(&mut self.open.need, &self.own[node as usize]);
+    }
+
+    /// A bound of the needs of all pieces to come.
+    fn open_need(&mut self, device: &OpenDevice, dest: &Resources) -> Resources {
+        if !device.takes(self.open.need, dest)
+            && let Some(roots) = self.open.roots()
+        {
+            let (collapsed, size) = (&self.collapsed, &self.size);
+            let all = emission_order(&self.walk, &roots, collapsed, size, &mut self.marks);
+            let need = self.sum(device, &all);
+            self.open.count(&all, need);
+        }
+        self.open.need
     }
 
     /// The needs of an operation without its operands, and the number of its operations.
@@ -108,33 +140,33 @@ impl Partition {
         Ok(self.has_room(node, points) && self.fits_limits(device, node)?)
     }
 
-    /// Whether the needs of the piece below a node fit: by its bound, or exactly; an exact need replaces the
-    /// bound.
+    /// Whether the needs of the piece below a node fit: by a bound, the cheapest one first, or exactly. What is found
+    /// to fit replaces the bound.
     pub(super) fn fits_limits(&mut self, device: &mut OpenDevice, node: u32) -> Result<bool> {
         let dtype = self.walk.nodes[node as usize].value.dtype();
         let dest = device.driver.resource_get(Part::Dest(dtype));
-        let mut total = self.need[node as usize];
-        device.driver.resource_add(&mut total, &dest);
         if !self.ends_in_time(node) {
             return Ok(false);
         }
-        if device.driver.resource_check(&total) {
+        if device.takes(self.need[node as usize], &dest) {
             return Ok(true);
         }
-        let order = self.order_below(node);
-        let kernel = self.contiguous(device, &[Child::Node(node)], &order, Form::Map);
-        let check = device.driver.check_ir(&kernel.program)?;
-        if check.fits {
-            let mut exact = check.resources;
-            device.driver.resource_sub(&mut exact, &dest);
-            self.need[node as usize] = exact;
-            if self.parents[node as usize].len() < 2 {
-                let mut once = std::mem::take(&mut self.once[node as usize]);
-                once.of_program(|part| self.marks.has(part) && self.is_leaf(part));
-                self.once[node as usize] = once;
+        let mut need = self.open_need(device, &dest);
+        if !device.takes(need, &dest) {
+            let order = self.order_below(node);
+            need = self.sum(device, &order);
+            if !device.takes(need, &dest) {
+                let kernel = self.contiguous(device, &[Child::Node(node)], &order, Form::Map);
+                let check = device.driver.check_ir(&kernel.program)?;
+                if !check.fits {
+                    return Ok(false);
+                }
+                need = check.resources;
+                device.driver.resource_sub(&mut need, &dest);
             }
         }
-        Ok(check.fits)
+        self.need[node as usize] = need;
+        Ok(true)
     }
 
     /// The iterations that a node's function goes through.

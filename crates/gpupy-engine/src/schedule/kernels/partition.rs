@@ -2,7 +2,7 @@
 //!
 //! Owns [`Partition`]: a walk with the pieces that it is cut into for a device, in the order in which they are
 //! launched. Nodes are taken children first; each has an upper bound of the needs of its piece, the sum of its
-//! children's. Only when a bound exceeds the driver's limits is the exact program built and checked by the driver; when
+//! children's. Only when all bounds exceed the driver's limits is the exact program built and checked by the driver; when
 //! that fails too, children are collapsed (become pieces of their own), the largest first, until it fits. Invariants:
 //! nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a shared node
 //! that is costly is computed by one piece.
@@ -13,7 +13,7 @@
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::once::Once;
+use crate::schedule::kernels::open_nodes::OpenNodes;
 use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plan_cache::WalkPlan;
@@ -51,13 +51,13 @@ pub(crate) struct Partition {
     pub(super) size: Vec<u32>,
     /// The nodes of the piece looked at last.
     pub(super) marks: Marks,
+    /// The bound of the needs of the piece below each node, and what the node needs by itself.
     pub(super) need: Vec<Resources>,
+    pub(super) own: Vec<Resources>,
+    /// The nodes that pieces to come may have.
+    pub(super) open: OpenNodes,
     /// What the piece below each node reads, where a device has little room.
     pub(super) room: Option<RoomOfPieces>,
-    /// The shared nodes that each need counts once.
-    pub(super) once: Vec<Once>,
-    /// Nodes whose need differs from the one that the nodes above have counted.
-    pub(super) changed: Vec<bool>,
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
     pub(super) parents: Vec<SmallVec<[u32; 2]>>,
@@ -81,9 +81,9 @@ impl Partition {
             size: Vec::new(),
             marks: Marks::default(),
             need: Vec::new(),
+            own: Vec::new(),
+            open: OpenNodes::default(),
             room: None,
-            once: Vec::new(),
-            changed: Vec::new(),
             last_cut,
             parents: Vec::new(),
             uses: Vec::new(),
@@ -147,8 +147,7 @@ impl Partition {
             return;
         }
         self.need = vec![Resources::default(); count];
-        self.once = vec![Once::default(); count];
-        self.changed = vec![false; count];
+        self.own = vec![Resources::default(); count];
         self.parents = vec![SmallVec::new(); count];
         self.has_loops = self.walk.nodes.iter().any(|node| Partition::steps(node) > 0);
         for (n, node) in self.walk.nodes.iter().enumerate() {
@@ -172,6 +171,7 @@ impl Partition {
     pub fn cut(&mut self, device: &mut OpenDevice, form: Form) -> Result<Possible<()>> {
         self.look_up();
         self.note_room(device);
+        self.open = OpenNodes::of(&self.uses);
         for node in self.walk.operands_first() {
             if let Err(needs) = self.make_fit(device, node)? {
                 return Ok(Err(needs));
@@ -276,6 +276,7 @@ impl Partition {
     /// Finds the needs of the piece below a node, and makes it fit.
     fn make_fit(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
         self.add_up(device, node);
+        self.add_open(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
             return Ok(Ok(()));
         };
@@ -297,7 +298,6 @@ impl Partition {
             self.last_cut = Some(self.signature(cut));
             for above in path.iter().rev().skip(1) {
                 self.add_up(device, *above);
-                self.changed[*above as usize] = true;
             }
             // Its size stays as before, so that operands that other pieces share with it are stored rather than
             // recomputed.
@@ -401,7 +401,7 @@ impl Partition {
                 return Ok(Err(vec![(node.value.clone(), reach)]));
             }
             self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
-            self.once[top as usize] = Once::of(top);
+            self.open.cut();
             let bytes = self.stored_bytes(top);
             if let Some(room) = &mut self.room {
                 room.store(top, bytes);

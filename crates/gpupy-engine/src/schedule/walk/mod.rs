@@ -139,11 +139,19 @@ impl FusionWalk {
 
     /// Whether all of its needs are among these.
     pub fn needs_no_more_than(&self, others: &Needs) -> bool {
-        self.needs.iter().all(|(value, reach)| {
-            let is_same = |(known, range): &&(Value, Range<usize>)| {
+        self.needs_beyond(others).next().is_none()
+    }
+
+    /// Its needs that are not among these.
+    pub fn needs_beyond<'n>(
+        &'n self,
+        others: &'n Needs,
+    ) -> impl Iterator<Item = &'n (Value, Range<usize>)> {
+        self.needs.iter().filter(|(value, reach)| {
+            let is_same = |(known, range): &(Value, Range<usize>)| {
                 known.id() == value.id() && range.start <= reach.start && reach.end <= range.end
             };
-            others.iter().any(|need| is_same(&need))
+            !others.iter().any(is_same)
         })
     }
 }
