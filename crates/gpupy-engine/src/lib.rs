@@ -56,6 +56,7 @@ pub use drivers::{device_nodes, plugin, registry};
 pub use eager::segment::Segment;
 pub use eager::small_fancy_index::Outside;
 pub use explain::explanation::Explanation;
+pub use explain::not_kept::{NotKept, NotKeptCounts};
 pub use explain::stats::Stats;
 pub use explain::trace;
 pub use graph::scalar_function::ScalarFunction;

@@ -220,9 +220,9 @@ gpupy_core::thresholds! {
     window_commands: usize = 1 << 12,
     /// The most pending values beside those of a flush that it may compute, and on the way to them.
     most_others: usize = 256,
-    /// The least pending values of a flush that is cut into windows, if it repeats itself. With 256, a loop's last 120
-    /// values were planned 1,500 times each (a double buffer by `out=`).
-    windowed_nodes: usize = 64,
+    /// The fewest windows into which a flush is cut that repeats itself: the first two are unlike the others, and a cut
+    /// may cost a launch. With 16, a loop's last 120 values were planned 1,500 times each (a double buffer by `out=`).
+    fewest_windows: usize = 4,
     /// The least values of a window, rounded up to whole turns. With 64, the first run of the wave equation by slices
     /// takes twice as long as with 16, and has 1.4 times as many launches; with 8, shorter turns have more.
     window_nodes: usize = 16,

@@ -128,3 +128,33 @@ def test_another_value_beside_is_another_flush(driver):
             beside = [way for place, way in enumerate(ways) if number >> place & 1]
             for got, way in zip(run(beside), beside, strict=True):
                 numpy.testing.assert_allclose(got, way(_long(x)), rtol=1e-5, err_msg=f"{turn}")
+
+
+def _reasons(program, *args):
+    """Why flushes of a program's second run are planned once more."""
+    for _ in range(2):
+        gpupy.reset_stats()
+        program(*args)
+    return gpupy.stats()["flushes_not_kept"]
+
+
+def _writes_where(x):
+    """Elements decide where something is written."""
+    y = x * 2
+    y[(x * 3).astype(int) % len(y)] = x + 1
+    return numpy.asarray(y + 1)
+
+
+@pytest.mark.parametrize("driver", STARTING)
+def test_a_flush_that_is_planned_each_time_is_counted_with_its_reason(driver):
+    with gpupy.driver(driver):
+        reasons = _reasons(_writes_where, gpupy.array(_random()))
+    assert set(reasons) == {"elements decide what is done in host memory"}, reasons
+    assert all(isinstance(count, int) and count > 0 for count in reasons.values())
+
+
+@pytest.mark.parametrize("driver", STARTING)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_of_flushes_that_are_kept_no_reason_is_counted(driver, program):
+    with gpupy.driver(driver):
+        assert _reasons(lambda: numpy.asarray(program(gpupy, gpupy.array(_random())))) == {}

@@ -202,7 +202,7 @@ impl Engine {
             }
             let below = PendingGraph::of(&demand);
             let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
-            flush_key::structure(&demand, &below, device)?;
+            flush_key::structure(&demand, &below, device).ok()?;
             let ids = below.leaves.iter().chain(&below.values).map(Value::id);
             let ids: Vec<ValueId> = ids.collect();
             drop(below);

@@ -11,6 +11,7 @@ use crate::blocks::streams::Residents;
 use crate::execute::progress::attempts::Attempts;
 use crate::execute::progress::time_slice::TimeSlice;
 use crate::execute::progress::{Aside, Progress, RunEnd, Running};
+use crate::explain::not_kept::NotKept;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
@@ -84,33 +85,57 @@ impl Engine {
     /// # Errors
     /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
+        let mut below = None;
         let mut windows = self.windows.take().unwrap_or_else(|| {
-            let first = order.devices.first().and_then(|first| self.device(*first).ok());
-            first.map_or_else(FlushWindows::default, |device| FlushWindows::of(demand, device))
+            let (windows, all) = self.cut(demand, order);
+            below = all;
+            windows
         });
         let mut done = Ok(());
         while done.is_ok()
             && let Some(next) = windows.present().and_then(Demand::first_of)
         {
-            done = self.evaluate_window(&Demand { is_window: true, ..next }, order);
+            done = self.evaluate_window(&Demand { is_window: true, ..next }, None, order);
             if done.is_ok() {
                 windows.computed();
             }
         }
         let may_end = demand.in_windows && windows.are_any;
-        let done =
-            if may_end { done } else { done.and_then(|()| self.evaluate_window(demand, order)) };
+        let done = if may_end {
+            done
+        } else {
+            done.and_then(|()| self.evaluate_window(demand, below, order))
+        };
         let is_paused = |error: &Error| error.kind() == ErrorKind::Interrupted;
         self.windows = done.as_ref().err().is_some_and(is_paused).then_some(windows);
         done
     }
 
-    /// Evaluates one window of a flush.
-    fn evaluate_window(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
+    /// The windows of a flush that none is begun of; without any, the graph that was looked at.
+    pub(super) fn cut(
+        &self,
+        demand: &Demand<'_>,
+        order: &DeviceOrder,
+    ) -> (FlushWindows, Option<PendingGraph>) {
+        let first = order.devices.first().and_then(|first| self.devices.get(*first)?.as_ref());
+        let Some(device) = first else { return (FlushWindows::default(), None) };
+        let below = PendingGraph::of(demand);
+        let windows = FlushWindows::of(demand, &below, device);
+        let below = (!windows.are_any).then_some(below);
+        (windows, below)
+    }
+
+    /// Evaluates one window of a flush, whose graph may be known.
+    fn evaluate_window(
+        &mut self,
+        demand: &Demand<'_>,
+        below: Option<PendingGraph>,
+        order: &DeviceOrder,
+    ) -> Result<()> {
         let first = order.devices.first();
         let mut progress = match self.progress.take() {
             Some(progress) if progress.homes.order.devices.first() == first => progress,
-            _ => self.begun(demand, order, false),
+            _ => self.begun(demand, below, order, false),
         };
         let done = self.go_on(&mut progress, demand);
         match &done {
@@ -130,7 +155,7 @@ impl Engine {
         demand: &Demand<'_>,
         order: &DeviceOrder,
     ) -> Result<Option<Arc<CompiledFlush>>> {
-        let mut progress = self.begun(demand, order, true);
+        let mut progress = self.begun(demand, None, order, true);
         let done = self.go_on(&mut progress, demand);
         self.forget_flush();
         done.map(|()| progress.whole)
@@ -163,10 +188,11 @@ impl Engine {
         }
     }
 
-    /// The beginning of an evaluation: what a flush of the same structure did, if that is known.
+    /// The beginning of an evaluation, whose graph may be known: what a flush of the same structure did, if it is.
     pub(super) fn begun(
         &mut self,
         demand: &Demand<'_>,
+        below: Option<PendingGraph>,
         order: &DeviceOrder,
         is_exact: bool,
     ) -> Box<Progress> {
@@ -183,7 +209,7 @@ impl Engine {
             running: None,
             compilation: None,
             first: (Needs::new(), 0),
-            structure: None,
+            structure: Err(NotKept::NotWanted),
             whole: None,
             in_strips: true,
             is_exact,
@@ -193,12 +219,14 @@ impl Engine {
             in_vain: 0,
             is_all: false,
         });
-        let below = self.graph(demand, order);
+        let below = below.unwrap_or_else(|| PendingGraph::of(demand));
+        let below = self.beside(demand, below, order);
         if let Some(first) = order.devices.first()
             && let Ok(device) = self.device(*first)
         {
             progress.structure = flush_key::structure(demand, &below, device);
-            if let Some(structure) = progress.structure.as_ref().filter(|_| !is_exact)
+            if let Ok(structure) = &progress.structure
+                && !is_exact
                 && let Some(flush) = device.known_flush(structure)
                 && flush.is_for(&below)
                 && self.can_store_again(&flush, &below)
@@ -220,9 +248,13 @@ impl Engine {
         })
     }
 
-    /// What is pending below a demand, and beside it.
-    fn graph(&self, demand: &Demand<'_>, order: &DeviceOrder) -> PendingGraph {
-        let mut below = PendingGraph::of(demand);
+    /// What is pending below a demand, with what is beside it.
+    fn beside(
+        &self,
+        demand: &Demand<'_>,
+        mut below: PendingGraph,
+        order: &DeviceOrder,
+    ) -> PendingGraph {
         let first = order.devices.first().and_then(|first| self.devices.get(*first)?.as_ref());
         below.see_others(demand, first.map_or(1, |device| device.caps.max_reductions));
         below
@@ -238,7 +270,7 @@ impl Engine {
         }
         progress.homes.place_again(&mut self.devices, &sides);
         let may_take = progress.untaken < T.takes_tried;
-        let has_slots = progress.structure.is_some() && !progress.is_exact;
+        let has_slots = progress.structure.is_ok() && !progress.is_exact;
         let recorder = FlushRecorder::of(demand, below, (may_take, has_slots));
         let mut schedule = Schedule::of(demand.roots(), progress.in_strips);
         let (needs, rank) = std::mem::take(&mut progress.first);
@@ -267,7 +299,8 @@ impl Engine {
                         .says("what was computed is gone again and again")
                         .with("value", demand.value.id()));
                 }
-                let below = self.graph(demand, &progress.homes.order);
+                let below = PendingGraph::of(demand);
+                let below = self.beside(demand, below, &progress.homes.order);
                 self.compile(progress, demand, below);
             }
             self.compile_window(progress)?;
@@ -288,7 +321,6 @@ impl Engine {
             false => progress.idle + usize::from(!flush.commands.is_empty()),
         };
         let first = progress.homes.order.devices.first().copied();
-        let structure = progress.structure.as_ref().zip(first);
         match end {
             RunEnd::Done => {
                 if let Some(compilation) = &mut progress.compilation {
@@ -299,14 +331,16 @@ impl Engine {
                     progress.in_vain += usize::from(progress.is_all);
                     return Ok(());
                 }
-                let Some((structure, first)) = structure else { return Ok(()) };
-                if is_replay {
-                    self.counts[first].flushes_replayed += 1;
-                } else if progress.whole.is_some()
-                    && !progress.is_exact
-                    && let Ok(device) = self.device(first)
-                {
-                    device.flushes.insert(structure.clone(), flush);
+                let Some(first) = first.filter(|_| !progress.is_exact) else { return Ok(()) };
+                let Ok((device, counts)) = self.device_and_stats(first) else { return Ok(()) };
+                match &progress.structure {
+                    Ok(_) if is_replay => counts.flushes_replayed += 1,
+                    Ok(structure) => {
+                        if !device.flushes.insert(structure.clone(), flush) {
+                            counts.flushes_not_kept.note(NotKept::TooLong);
+                        }
+                    }
+                    Err(reason) => counts.flushes_not_kept.note(*reason),
                 }
                 Ok(())
             }
@@ -316,7 +350,7 @@ impl Engine {
                 {
                     self.lose_device(progress.homes.order.devices[rank]);
                 }
-                if let Some((structure, first)) = structure
+                if let (Ok(structure), Some(first)) = (&progress.structure, first)
                     && let Ok(device) = self.device(first)
                 {
                     device.flushes.remove(structure);
@@ -354,22 +388,25 @@ impl Engine {
         if let Some(first) = progress.homes.order.devices.first() {
             self.counts[*first].plans_replayed += std::mem::take(&mut recorder.replayed);
         }
-        let is_kept = recorder.is_kept() && !self.again.is_full;
+        let not_kept = recorder.not_kept.or(self.again.is_full.then_some(NotKept::NoRoom));
         let flush = Arc::new(recorder.take(&self.again.taken));
         let values = std::mem::take(&mut recorder.values);
         let is_empty = flush.commands.is_empty();
         progress.running = Some(Running::of(flush.clone(), values, false));
         match end? {
             WindowEnd::Full => {
-                progress.structure = None;
+                progress.is_not_kept(NotKept::TooLong);
                 return Ok(());
             }
             WindowEnd::All => {
                 progress.compilation = None;
                 progress.is_all = true;
-                progress.whole = is_kept.then_some(flush);
-                if !is_kept || progress.compiled > 1 {
-                    progress.structure = None;
+                progress.whole = not_kept.is_none().then_some(flush);
+                if let Some(reason) = not_kept {
+                    progress.is_not_kept(reason);
+                }
+                if progress.compiled > 1 {
+                    progress.is_not_kept(NotKept::CompiledAnew);
                 }
                 self.devices.iter_mut().flatten().for_each(OpenDevice::forget_flush);
                 return Ok(());
@@ -390,7 +427,8 @@ impl Engine {
                 self.recover(error, (&value, &tile), rank, &mut progress.homes)?;
             }
         }
-        (progress.compilation, progress.structure) = (None, None);
+        progress.compilation = None;
+        progress.is_not_kept(NotKept::CompiledAnew);
         self.devices.iter_mut().flatten().for_each(OpenDevice::forget_all_but_steps);
         Ok(())
     }

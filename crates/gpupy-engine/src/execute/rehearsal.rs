@@ -21,7 +21,7 @@ use crate::schedule::compiled::command::{
 use crate::schedule::compiled::compilation::WindowEnd;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::demand::Demand;
-use crate::schedule::passes::flush_windows::FlushWindows;
+use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::program::kernel::Kernel;
 use gpupy_core::Result;
@@ -54,16 +54,14 @@ impl Engine {
     /// # Errors
     /// - `DeviceLost`: a device is no longer open.
     pub fn rehearse(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let first = order.devices.first().and_then(|first| self.device(*first).ok());
-        let windows = first.map(|device| FlushWindows::of(demand, device));
-        let mut windows = windows.unwrap_or_default();
+        let (mut windows, below) = self.cut(demand, order);
         let mut told = Rehearsed::default();
         let more = windows.left();
         let done = match windows.present().and_then(Demand::first_of) {
             Some(next) => {
-                self.rehearse_window(&Demand { is_window: true, ..next }, order, &mut told)
+                self.rehearse_window(&Demand { is_window: true, ..next }, None, order, &mut told)
             }
-            None => self.rehearse_window(demand, order, &mut told),
+            None => self.rehearse_window(demand, below, order, &mut told),
         };
         self.forget_flush();
         // Values that are wanted next are asked for one after another, where the first one's flush has them not.
@@ -77,10 +75,11 @@ impl Engine {
     fn rehearse_window(
         &mut self,
         demand: &Demand<'_>,
+        below: Option<PendingGraph>,
         order: &DeviceOrder,
         told: &mut Rehearsed,
     ) -> Result<()> {
-        let mut progress = self.begun(demand, order, false);
+        let mut progress = self.begun(demand, below, order, false);
         if let Some(running) = progress.running.take() {
             self.tell_commands(&running, order, told);
             return Ok(());

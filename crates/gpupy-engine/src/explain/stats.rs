@@ -4,6 +4,7 @@
 //!
 //! Not here: fallbacks to NumPy, which the Python module counts with the user's line.
 
+use super::not_kept::NotKeptCounts;
 use std::ops::AddAssign;
 
 /// Running counts of a context since it was made or they were reset.
@@ -23,6 +24,8 @@ pub struct Stats {
     pub plans_replayed: u64,
     /// Flushes that replayed an earlier one.
     pub flushes_replayed: u64,
+    /// Flushes that are planned again when their structure comes again, by the reason.
+    pub flushes_not_kept: NotKeptCounts,
     /// Launches, and writes by index arrays, done in place, in the memory of an operand without other uses.
     pub in_place: u64,
     /// Bytes from host to device.
@@ -78,6 +81,7 @@ impl AddAssign for Stats {
         self.nodes_walked += other.nodes_walked;
         self.plans_replayed += other.plans_replayed;
         self.flushes_replayed += other.flushes_replayed;
+        self.flushes_not_kept += other.flushes_not_kept;
         self.in_place += other.in_place;
         self.bytes_uploaded += other.bytes_uploaded;
         self.extents_uploaded += other.extents_uploaded;

@@ -362,6 +362,11 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         wait(py, || (context.stats(), context.driver_stats(), context.group_stats()));
     let row = work(py, &stats)?;
     row.set_item("automatic_flushes", stats.automatic_flushes)?;
+    let not_kept = PyDict::new(py);
+    for (reason, count) in stats.flushes_not_kept.reasons() {
+        not_kept.set_item(reason.words(), count)?;
+    }
+    row.set_item("flushes_not_kept", not_kept)?;
     row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
     row.set_item("values", stats.values)?;
     row.set_item("pins", stats.pins)?;

@@ -10,6 +10,7 @@ pub(crate) mod attempts;
 pub(crate) mod time_slice;
 
 use self::attempts::Attempts;
+use crate::explain::not_kept::NotKept;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::CompiledFlush;
@@ -32,8 +33,8 @@ pub(crate) struct Progress {
     pub compilation: Option<Box<Compilation>>,
     /// What the next compilation needs first, on a device of this rank.
     pub first: (Needs, usize),
-    /// Its structure, as long as all goes as it did for another flush of it, or may go for later ones.
-    pub structure: Option<Structure>,
+    /// Its structure, as long as all goes as it did for another flush of it, or may go for later ones; or why not.
+    pub structure: Result<Structure, NotKept>,
     /// All of it, if it is one window.
     pub whole: Option<Arc<CompiledFlush>>,
     /// Whether steps may be done strip by strip.
@@ -55,7 +56,15 @@ pub(crate) struct Progress {
 impl Progress {
     /// What is left is compiled anew, on the values that there are.
     pub fn begin_anew(&mut self) {
-        (self.compilation, self.structure, self.whole) = (None, None, None);
+        (self.compilation, self.whole) = (None, None);
+        self.is_not_kept(NotKept::CompiledAnew);
+    }
+
+    /// It is not kept, for the first such reason.
+    pub fn is_not_kept(&mut self, reason: NotKept) {
+        if self.structure.is_ok() {
+            self.structure = Err(reason);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Not here: what is kept by it (`command.rs`).
 
+use crate::explain::not_kept::NotKept;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::schedule::engine_device::OpenDevice;
@@ -18,14 +19,17 @@ use crate::thresholds::T;
 /// Words of a value, mostly at most.
 const WORDS: usize = 13;
 
-/// The structure of a flush on a device; of one that is irregular, nothing.
+/// The structure of a flush on a device; of one that is irregular, why it has none.
 pub(crate) fn structure(
     demand: &Demand<'_>,
     below: &PendingGraph,
     device: &OpenDevice,
-) -> Option<Structure> {
-    if device.plans.are_forbidden || below.values.len() > T.replayed_values {
-        return None;
+) -> Result<Structure, NotKept> {
+    if device.plans.are_forbidden {
+        return Err(NotKept::NotWanted);
+    }
+    if below.values.len() > T.replayed_values {
+        return Err(NotKept::TooLong);
     }
     let mut words = Structure::with_room(WORDS * (below.values.len() + below.leaves.len()));
     words.push(device.tiling(&[usize::MAX]).tile(0).range.len() as u64);
@@ -33,7 +37,7 @@ pub(crate) fn structure(
     words.extend([demand.range.start as u64, demand.range.end as u64, below.values.len() as u64]);
     for (number, value) in below.values.iter().enumerate() {
         if !below.is_new[number] {
-            return None;
+            return Err(NotKept::PartlyComputed);
         }
         pending(&mut words, value, &below.reads[number], below.outlives[number], device)?;
     }
@@ -46,7 +50,7 @@ pub(crate) fn structure(
     }
     words.push(u64::MAX);
     words.extend(demand.wanted().filter_map(|value| below.number(value.id()).map(u64::from)));
-    Some(words)
+    Ok(words)
 }
 
 /// A value without computed elements.
@@ -56,10 +60,10 @@ fn pending(
     reads: &[InputSource],
     outlives: bool,
     device: &OpenDevice,
-) -> Option<()> {
-    let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
+) -> Result<(), NotKept> {
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return Err(NotKept::OtherValue) };
     if reads.len() != inputs.len() {
-        return None;
+        return Err(NotKept::OtherValue);
     }
     let dtype = value.dtype() as u64;
     words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
@@ -70,7 +74,7 @@ fn pending(
     }
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
-        NodeOp::Argument | NodeOp::Deferred(_) => return None,
+        NodeOp::Argument | NodeOp::Deferred(_) => return Err(NotKept::OtherValue),
         NodeOp::Call(called) => {
             words.push(12 << 32 | u64::from(called.result));
             words.fingerprint(called.function.fingerprint());
@@ -94,7 +98,7 @@ fn pending(
             LibraryOp::MatMul(n) => words.extend([10 << 32, *n as u64]),
         },
         // They are done in host memory.
-        NodeOp::Scatter(_) | NodeOp::WhereTrue => return None,
+        NodeOp::Scatter(_) | NodeOp::WhereTrue => return Err(NotKept::OnHost),
     }
     for (input, source) in inputs.iter().zip(reads) {
         match source {
@@ -109,7 +113,7 @@ fn pending(
             Input::View(_, layout) => words.layout(layout.offset, &layout.strides),
         }
     }
-    Some(())
+    Ok(())
 }
 
 /// A computed value: where its elements are, as far as it matters.

@@ -15,6 +15,7 @@ use super::command::{
 use super::lifetimes::Lifetimes;
 use super::parameters::{FlushScalars, Root, root};
 use crate::blocks::cache::BlockPart;
+use crate::explain::not_kept::NotKept;
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
@@ -63,8 +64,8 @@ pub(crate) struct FlushRecorder {
     made: FxHashMap<Number, usize>,
     /// Whether operands may be written in place.
     pub(super) may_take: bool,
-    /// Whether a later flush of the same structure may do the same.
-    is_kept: bool,
+    /// Why no later flush of the same structure may do the same, if none may.
+    pub not_kept: Option<NotKept>,
     /// Whether the scalars of a later flush may be filled in.
     has_slots: bool,
 }
@@ -134,7 +135,7 @@ impl FlushRecorder {
             open: SmallVec::new(),
             made: FxHashMap::default(),
             may_take,
-            is_kept: true,
+            not_kept: None,
             has_slots,
         }
     }
@@ -142,11 +143,6 @@ impl FlushRecorder {
     /// How many commands there are.
     pub fn len(&self) -> usize {
         self.flush.commands.len()
-    }
-
-    /// Whether all of it may be kept for later flushes of the same structure.
-    pub fn is_kept(&self) -> bool {
-        self.is_kept
     }
 
     /// The commands so far, of a flush that stores these tiles again; those of later steps are another window.
@@ -211,7 +207,7 @@ impl FlushRecorder {
             }
             return number;
         }
-        self.is_kept = false;
+        self.not_kept.get_or_insert(NotKept::OtherValue);
         for operand in value.state().operands.iter().flatten() {
             if let Some(number) = self.numbers.get(&operand.id()) {
                 self.lifetimes.fix(*number);
@@ -251,7 +247,9 @@ impl FlushRecorder {
         let begin = StepBegin { value: number, tile: tile.clone(), rank, has_moved };
         self.push(Command::Step(Box::new(begin)));
         // Another device has other kernels.
-        self.is_kept &= rank == 0 && !has_moved;
+        if rank != 0 || has_moved {
+            self.not_kept = Some(NotKept::OtherDevice);
+        }
     }
 
     /// The step is done.
@@ -267,7 +265,7 @@ impl FlushRecorder {
         for place in self.made.values_mut() {
             *place = (*place).min(self.begun.saturating_sub(1));
         }
-        self.is_kept = false;
+        self.not_kept = Some(NotKept::CompiledAnew);
     }
 
     /// Blocks for a tile are opened, to be filled.
@@ -363,8 +361,7 @@ impl FlushRecorder {
 
     /// The step's value, or its tile, is computed in host memory.
     pub fn on_host(&mut self, device: &mut OpenDevice, step: HostStep, value: &Value, tile: &Tile) {
-        // The elements decide what is done.
-        self.is_kept = false;
+        self.not_kept = Some(NotKept::OnHost);
         let number = self.number(value);
         let one = |range| -> SmallVec<[Range<usize>; 1]> { SmallVec::from_iter([range]) };
         let (command, done) = match step {
@@ -448,7 +445,7 @@ impl FlushRecorder {
             false => LaunchTarget::Tiles(tiles),
         };
         let bits = || kernel.params.iter().copied().map(Param::Bits).collect();
-        let params = match !self.has_slots || !self.is_kept || kernel.params.is_empty() {
+        let params = match !self.has_slots || self.not_kept.is_some() || kernel.params.is_empty() {
             true => bits(),
             false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
                 self.has_slots = false;

@@ -16,6 +16,7 @@ use crate::graph::value::{Input, Node, NodeOp, Value, ValueKind};
 use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
@@ -34,18 +35,14 @@ pub(crate) struct FlushWindows {
 impl FlushWindows {
     /// The windows of what a device is asked for, if that is long and repeats itself. A flush that may end anywhere is
     /// one window otherwise, of what it was asked for and of what else is read behind it.
-    pub fn of(demand: &Demand<'_>, device: &OpenDevice) -> FlushWindows {
-        // The weight is at least the number of values, where none is shared.
-        let most = demand.wanted().map(|value| value.0.weight as usize).sum::<usize>();
-        if most < T.windowed_nodes && !demand.in_windows {
-            return FlushWindows::default();
-        }
-        let below = PendingGraph::of(demand);
-        let turns = (below.values.len() >= T.windowed_nodes).then(|| Turns::of(&below)).flatten();
-        let ends = turns.and_then(|turns| turns.windows(demand, &below, device));
+    pub fn of(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> FlushWindows {
+        let turns = (below.values.len() >= T.fewest_windows * T.window_nodes)
+            .then(|| Turns::of(below))
+            .flatten();
+        let ends = turns.and_then(|turns| turns.windows(demand, below, device));
         let mut ends = ends.unwrap_or_default();
         if ends.is_empty() && demand.in_windows {
-            ends.push_back(newest_held(&below));
+            ends.push_back(newest_held(below));
         }
         FlushWindows { are_any: !ends.is_empty(), ends, present: Vec::new() }
     }
@@ -74,31 +71,27 @@ impl FlushWindows {
 struct Turns {
     /// The values of a turn.
     period: usize,
-    /// Of each value a number that is equal for those at the same place of a turn.
-    likeness: Vec<u64>,
+    /// Of each value, how many in a row up to it do what those a turn before do.
+    alike: Vec<usize>,
 }
 
 impl Turns {
     /// The turns of a graph of which half at least consists of them.
     fn of(below: &PendingGraph) -> Option<Turns> {
-        let likeness: Vec<u64> = likeness(below)?;
-        let mut last: FxHashMap<u64, usize> = FxHashMap::default();
-        let mut votes: FxHashMap<usize, usize> = FxHashMap::default();
-        for (number, like) in likeness.iter().enumerate() {
-            if let Some(before) = last.insert(*like, number) {
-                *votes.entry(number - before).or_default() += 1;
-            }
-        }
-        let (period, votes) =
-            votes.into_iter().max_by_key(|(period, votes)| (*votes, std::cmp::Reverse(*period)))?;
-        let is_loop = period <= T.most_of_turn && votes * 2 >= likeness.len();
-        is_loop.then_some(Turns { period, likeness })
+        let own = below.values.iter().zip(&below.reads);
+        let own: Vec<u64> =
+            own.map(|(value, reads)| own_likeness(value, reads)).collect::<Option<_>>()?;
+        periods(&in_surroundings(&own)).into_iter().find_map(|period| {
+            let alike = alike(below, &own, period);
+            let count = alike.iter().filter(|count| **count >= NEAR).count();
+            let is_loop = count * 2 >= own.len();
+            is_loop.then_some(Turns { period, alike })
+        })
     }
 
-    /// Whether a value is like the one a turn before.
+    /// Whether a value and those before it do what those a turn before do.
     fn is_alike(&self, number: usize) -> bool {
-        number.checked_sub(self.period).map(|before| self.likeness[before])
-            == Some(self.likeness[number])
+        self.alike[number] >= NEAR
     }
 
     /// What each window but the last is asked for; nothing where windows would compute what is not needed, or store
@@ -110,6 +103,10 @@ impl Turns {
         device: &OpenDevice,
     ) -> Option<VecDeque<Vec<Weak<Node>>>> {
         let count = below.values.len();
+        let step = T.window_nodes.div_ceil(self.period) * self.period;
+        if count < T.fewest_windows * step {
+            return None;
+        }
         let middle = count / 2;
         // Turns that move nothing are fused, and reduced together.
         if !below.values[middle.saturating_sub(self.period)..middle]
@@ -122,7 +119,7 @@ impl Turns {
         let bytes = living_bytes(below, &last_reads);
         // The place of a turn in the middle where the fewest bytes live; of several the same one in each flush.
         let places = middle..(middle + self.period).min(count);
-        let place = places.min_by_key(|at| (bytes[*at], self.likeness[*at]))?;
+        let place = places.min_by_key(|at| (bytes[*at], operations(below, *at)))?;
         let ends = |begin: usize, cut: usize| {
             let last_reads = &last_reads;
             (begin..cut).rev().filter(move |number| last_reads[*number] >= cut)
@@ -135,7 +132,6 @@ impl Turns {
         if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
             return None;
         }
-        let step = T.window_nodes.div_ceil(self.period) * self.period;
         // Where more lives than in the middle, turns are not alike.
         let is_cut = |cut: &usize| self.is_alike(*cut) && bytes[*cut] <= bytes[place];
         // What stands before the first turn goes with it.
@@ -175,7 +171,7 @@ fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
 
 /// Whether a value takes at least `T.far_nodes` values to compute from those that are stored.
 fn is_far(below: &PendingGraph, is_stored: &[bool], number: usize) -> bool {
-    let mut behind = smallvec::SmallVec::<[usize; 64]>::from_slice(&[number]);
+    let mut behind = SmallVec::<[usize; 64]>::from_slice(&[number]);
     let mut next = 0;
     while next < behind.len() && behind.len() < T.far_nodes {
         for source in &below.reads[behind[next]] {
@@ -226,26 +222,82 @@ fn living_bytes(below: &PendingGraph, last_reads: &[usize]) -> Vec<u128> {
     bytes
 }
 
-/// A number for each value that is equal for values which do the same to what stands at the same distances before them,
-/// in the same surroundings; nothing where a value is none of a loop's.
-fn likeness(below: &PendingGraph) -> Option<Vec<u64>> {
-    /// How many values before one are its surroundings.
-    const NEAR: u32 = 8;
-    let mut all = Vec::with_capacity(below.values.len());
-    let mut recent = VecDeque::new();
-    for (number, (value, reads)) in below.values.iter().zip(&below.reads).enumerate() {
-        recent.push_back(own_likeness(number, value, reads)?);
-        if recent.len() > NEAR as usize {
-            recent.pop_front();
-        }
-        let mut hasher = FxHasher::default();
-        recent.iter().for_each(|own: &u64| own.hash(&mut hasher));
-        all.push(hasher.finish());
-    }
-    Some(all)
+/// How many values up to one, with it, are its surroundings.
+const NEAR: usize = 8;
+
+/// A number for each value and its surroundings.
+fn in_surroundings(own: &[u64]) -> Vec<u64> {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let first = FACTOR.wrapping_pow(NEAR as u32);
+    let mut all: u64 = 0;
+    let number = |(number, value): (usize, &u64)| {
+        let gone = number.checked_sub(NEAR).map_or(0, |gone| own[gone]);
+        all = all.wrapping_mul(FACTOR).wrapping_add(*value).wrapping_sub(gone.wrapping_mul(first));
+        all
+    };
+    own.iter().enumerate().map(number).collect()
 }
 
-fn own_likeness(number: usize, value: &Value, reads: &[InputSource]) -> Option<u64> {
+/// A number for the operations of a value and its surroundings, whatever their extents: loops over arrays of two sizes
+/// are cut at the same place.
+fn operations(below: &PendingGraph, number: usize) -> u64 {
+    let mut hasher = FxHasher::default();
+    for value in &below.values[(number + 1).saturating_sub(NEAR)..=number] {
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { continue };
+        let of_op = match op {
+            NodeOp::Apply(op) => *op as u64,
+            NodeOp::Call(called) => called.function.fingerprint().0 as u64,
+            _ => 0,
+        };
+        (std::mem::discriminant(op), of_op, inputs.len(), value.dtype() as u64).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// After how many values the same comes again, most often first. What a turn does several times is a shorter period.
+fn periods(likeness: &[u64]) -> SmallVec<[usize; 4]> {
+    /// The most that are tried, and the part of all values that each is a period of.
+    const MOST: usize = 4;
+    const PART: usize = 16;
+    let mut last: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut votes: FxHashMap<usize, usize> = FxHashMap::default();
+    for (number, like) in likeness.iter().enumerate() {
+        if let Some(before) = last.insert(*like, number) {
+            *votes.entry(number - before).or_default() += 1;
+        }
+    }
+    let is_period = |(period, votes): &(usize, usize)| {
+        *period <= T.most_of_turn && votes * PART >= likeness.len()
+    };
+    let mut found: Vec<(usize, usize)> = votes.into_iter().filter(is_period).collect();
+    found.sort_unstable_by_key(|(period, votes)| (std::cmp::Reverse(*votes), *period));
+    found.into_iter().take(MOST).map(|(period, _)| period).collect()
+}
+
+/// Of each value, how many in a row up to it do what those a period before do: to what was made a period later, or to
+/// the same, which was made before the loop.
+fn alike(below: &PendingGraph, own: &[u64], period: usize) -> Vec<usize> {
+    let is_later = |(now, before): (&InputSource, &InputSource)| match (now, before) {
+        (InputSource::Pending(now), InputSource::Pending(before)) => {
+            now == before || (now - before.min(now)) as usize == period
+        }
+        // Of leaves, `own_likeness` knows which.
+        _ => true,
+    };
+    let mut count = 0;
+    let of = |number: usize| {
+        let is_alike = number >= period
+            && own[number] == own[number - period]
+            && below.reads[number].iter().zip(&below.reads[number - period]).all(is_later);
+        count = if is_alike { count + 1 } else { 0 };
+        count
+    };
+    (0..own.len()).map(of).collect()
+}
+
+/// A number that is equal for values which do the same to pending values, or to the same computed ones; nothing for one
+/// that is none of a loop's.
+fn own_likeness(value: &Value, reads: &[InputSource]) -> Option<u64> {
     let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
     let mut hasher = FxHasher::default();
     (value.dtype() as u64, value.shape()).hash(&mut hasher);
@@ -273,11 +325,7 @@ fn own_likeness(number: usize, value: &Value, reads: &[InputSource]) -> Option<u
     for (input, source) in inputs.iter().zip(reads) {
         match source {
             InputSource::Scalar | InputSource::Other(_) => 0.hash(&mut hasher),
-            // What is far is the same for all turns.
-            InputSource::Pending(operand) => match number - *operand as usize {
-                near if near <= T.most_of_turn => (1, near).hash(&mut hasher),
-                _ => (2, *operand).hash(&mut hasher),
-            },
+            InputSource::Pending(_) => 1.hash(&mut hasher),
             InputSource::Leaf(leaf) => (3, *leaf).hash(&mut hasher),
         }
         match input {
@@ -335,6 +383,24 @@ mod tests {
             if number.is_multiple_of(2) { apply(recorder, Op::Max, &y, x) } else { y }
         };
         assert_eq!(period(&looped(100, in_turns)), Some(7));
+    }
+
+    #[test]
+    fn what_was_made_before_a_loop_is_the_same_for_all_turns() {
+        let recorder = Recorder::default();
+        let given = Array::from_bytes(DType::F32, &[LEN], &[0; 4 * LEN]).unwrap();
+        let before = apply(
+            &recorder,
+            Op::Max,
+            &given,
+            &given.slice_axis(0, 3, LEN - 3, 1).view(&[LEN], &[0], 3).unwrap(),
+        );
+        let array = (0..40).fold(given, |x, _| {
+            let sum = apply(&recorder, Op::Add, &x, &x.slice_axis(0, LEN - 1, LEN, -1));
+            let product = apply(&recorder, Op::Mul, &sum, &before);
+            apply(&recorder, Op::Sub, &product, &x)
+        });
+        assert_eq!(period(&array), Some(3));
     }
 
     #[test]

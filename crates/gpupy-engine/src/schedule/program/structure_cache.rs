@@ -90,11 +90,11 @@ impl<T: Weighed> StructureCache<T> {
         self.words = 0;
     }
 
-    /// Keeps a plan; the least recently used ones are removed to make room.
-    pub fn insert(&mut self, structure: Structure, planned: Arc<T>) {
+    /// Keeps a plan, and removes the least recently used ones to make room; false where it is larger than all of it.
+    pub fn insert(&mut self, structure: Structure, planned: Arc<T>) -> bool {
         let more = words(&structure, &*planned);
         if more > T.kept_words {
-            return;
+            return false;
         }
         while self.words + more > T.kept_words
             && let Some((structure, planned)) = self.known.pop_lru()
@@ -105,6 +105,7 @@ impl<T: Weighed> StructureCache<T> {
         if let Some((structure, old)) = self.known.push(structure, planned) {
             self.words -= words(&structure, &*old);
         }
+        true
     }
 }
 

@@ -49,6 +49,7 @@ class Stats(dict[str, Any]):
     nodes_walked: int
     plans_replayed: int
     flushes_replayed: int
+    flushes_not_kept: dict[str, int]
     in_place: int
     blocks_evaluated: int
     computed_at_once: int
