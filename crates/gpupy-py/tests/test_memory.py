@@ -145,6 +145,54 @@ def test_what_is_too_large_for_one_launch_is_cut_smaller(name):
         assert stats["smaller_cuts"] >= 1
 
 
+REDUCED = {
+    "all": lambda np, x: x.max(),
+    "rows": lambda np, x: x.sum(1),
+    "columns": lambda np, x: x.min(0),
+    "of a map": lambda np, x: np.abs(x * 2 - 1).max(),
+    "scan": lambda np, x: np.maximum.accumulate(x, axis=1)[:, -1],
+    "sort": lambda np, x: np.sort(x, axis=1)[:, 0],
+    "gather": lambda np, x: x.reshape(-1)[np.arange(0, x.size, 401)],
+    "product": lambda np, x: np.rint(x * 8) @ np.ones(x.shape[1], x.dtype),
+}
+
+
+@pytest.mark.parametrize("name", [row["name"] for row in gp.drivers() if row["starts"]])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("what", REDUCED)
+def test_an_array_that_is_larger_than_the_device_is_read_in_parts(name, strict, what):
+    given = np.rint(np.random.default_rng(3).random((200, 203), dtype=np.float32) * 64)
+    for device_bytes in (100_000, 30_000):
+        gp._gpupy.reconfigure(name, strict=strict, device_bytes=device_bytes)
+        result = np.asarray(REDUCED[what](gp, gp.asarray(given)))
+        np.testing.assert_array_equal(result, REDUCED[what](np, given))
+        stats = gp.stats()
+        assert stats["block_bytes"] + stats["pool_bytes"] <= device_bytes
+
+
+def _turns(np, a, b, c):
+    """Results that are held, of writes to slices that a kernel computes beside others."""
+    held = []
+    for _ in range(5):
+        a, b, c = b, c, a
+        c[1:] += b[:-1] * 1.5
+        c = 0.5 * c + 0.25 * a
+        c = np.roll(b, 0, axis=0)
+        held.append(b)
+    return [a, b, c, *held]
+
+
+@pytest.mark.parametrize("name", [row["name"] for row in gp.drivers() if row["starts"]])
+@pytest.mark.parametrize("strict", [True, False])
+def test_results_that_are_held_are_cut_smaller(name, strict):
+    given = np.rint(np.random.default_rng(4).random((3, 200, 200), dtype=np.float32) * 8)
+    for device_bytes in (130_000, 70_000):
+        gp._gpupy.reconfigure(name, strict=strict, device_bytes=device_bytes)
+        found = _turns(gp, *map(gp.array, given))
+        for one, wanted in zip(found, _turns(np, *given.copy()), strict=True):
+            np.testing.assert_array_equal(np.asarray(one), wanted)
+
+
 def test_writes_go_on_over_a_cut(driver):
     gp._gpupy.reconfigure(driver, device_bytes=60_000)
     rng = np.random.default_rng(2)

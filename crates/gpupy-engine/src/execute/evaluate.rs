@@ -483,7 +483,11 @@ impl Engine {
         }
         let (device, stats) = self.device_and_stats(device)?;
         match device.cut_smaller(wanted, stats)? {
-            true => Ok(()),
+            true => {
+                // What found no room may find some for smaller tiles.
+                device.refusals.begin();
+                Ok(())
+            }
             false => Err(error),
         }
     }

@@ -187,7 +187,7 @@ impl BlockCache {
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => {
                     if !self.relieve(&error, stats)? {
                         if !memory::is_refusal(&error) {
-                            self.note_lack(spec.bytes());
+                            self.note_lack(spec);
                         }
                         return Err(error.with_default("driver", self.name));
                     }

@@ -24,6 +24,8 @@ use gpupy_core::ir::REDUCE_CHUNK;
 pub(super) struct Shortage {
     /// So many bytes, of one launch, found no room when all else had left the device.
     room: Option<u64>,
+    /// The elements of the largest block among those that found none since values were last cut smaller.
+    block: usize,
     /// The bytes that left the device, or came for nothing, as a launch found none.
     lost: u64,
     /// The bytes that launches went over since the last time.
@@ -47,10 +49,11 @@ impl BlockCache {
     }
 
     /// Notes that a block found no room although nothing is left to evict.
-    pub(super) fn note_lack(&mut self, bytes: u64) {
+    pub(super) fn note_lack(&mut self, spec: BlockSpec) {
         let held = self.bytes();
-        let room = held.saturating_add(bytes);
+        let room = held.saturating_add(spec.bytes());
         let shortage = &mut self.shortage;
+        shortage.block = shortage.block.max(spec.len);
         shortage.room = Some(shortage.room.map_or(room, |known| known.min(room)));
         shortage.lost = shortage.lost.saturating_add(held);
         shortage.gone_over = 0;
@@ -72,9 +75,10 @@ impl BlockCache {
     }
 
     /// Saves and frees everything, and cuts values from now on into tiles of half the largest block
-    /// that was there or is `wanted`. False when tiles are as small as they get.
+    /// that was there, found no room or is `wanted`. False when tiles are as small as they get.
     pub fn cut_smaller(&mut self, wanted: usize, stats: &mut Stats) -> Result<bool> {
         let here = self.blocks.values().map(|entry| entry.spec.len);
+        let wanted = wanted.max(std::mem::take(&mut self.shortage.block));
         let largest = here.fold(wanted, usize::max).min(self.tile_len);
         if largest <= REDUCE_CHUNK {
             return Ok(false);

@@ -56,7 +56,7 @@ impl Refusals {
         }
     }
 
-    /// An evaluation begins: a program that failed before may succeed.
+    /// An evaluation begins, or values are cut smaller: a program that failed before may succeed.
     pub fn begin(&mut self) {
         self.failed.clear();
     }
