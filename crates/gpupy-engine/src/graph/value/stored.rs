@@ -2,7 +2,8 @@
 //!
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
-use super::{Node, NodeParts, Origin, Value, ValueKind, ValueStorage};
+use super::node::NodeParts;
+use super::{Node, Origin, Value, ValueKind, ValueStorage};
 use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::owned::Pages;
