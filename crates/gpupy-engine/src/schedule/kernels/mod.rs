@@ -3,8 +3,8 @@
 //! A [`Partition`](partition::Partition) cuts a walk into pieces that fit the device: `need.rs` has the needs of a
 //! piece, [`OpenNodes`](open_nodes::OpenNodes) bound those of all to come.
 //! [`WalkKernels`](walk_kernels::WalkKernels) are the launches of all pieces, in their order. `horizontal_fusion.rs`
-//! finds values that one kernel gives almost for free, `in_place.rs` the operand whose block a result reuses, `release.rs` the tiles that a piece read last. Invariant:
-//! nothing here is launched or stored.
+//! finds values that one kernel gives almost for free, `in_place.rs` the operand whose block a result reuses,
+//! `release.rs` the tiles that a piece read last. Invariant: nothing here is launched or stored.
 //!
 //! Imports `walk`, `program`, `lowering`, `destination.rs` and `engine_device.rs` of the schedule. Not here: the
 //! program of a piece (`program/`), launches (`commands/`).
