@@ -1,8 +1,8 @@
 //! Stops: at each command of an evaluation it is interrupted, or a launch fails, and nothing is lost.
 //!
 //! Programs of maps, writes to slices, reductions, library operations and work in host memory are evaluated, and
-//! stopped after each number of questions, or by an error of each launch. Afterwards everything that the program holds has the
-//! elements that it has without a stop.
+//! stopped after each number of questions, or by an error of each launch. Afterwards everything that the program holds
+//! has the elements that it has without a stop.
 #![allow(clippy::unwrap_used)]
 
 mod failing;

@@ -3,9 +3,9 @@
 //! Owns [`Partition`]: a walk with the pieces that it is cut into for a device, in the order in which they are
 //! launched. Nodes are taken children first; each has an upper bound of the needs of its piece, the sum of its
 //! children's. Only when all bounds exceed the driver's limits is the exact program built and checked by the driver;
-//! when that fails too, children are collapsed (become pieces of their own), the largest first, until it fits. Invariants:
-//! nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a shared node
-//! that is costly is computed by one piece.
+//! when that fails too, children are collapsed (become pieces of their own), the largest first, until it fits.
+//! Invariants: nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a
+//! shared node that is costly is computed by one piece.
 //!
 //! Not here: launching (`commands/list.rs`), the needs of a piece (`need.rs`), the memory that it reads
 //! (`room.rs`), tiles that pieces release (`release.rs`).
