@@ -19,7 +19,6 @@ pub(crate) use stored::{Copies, HostSlice};
 pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origin, ValueKind};
 pub(crate) use node::{Node, ValueStorage, computed_bytes};
 
-use self::node::NodeParts;
 use crate::graph::intern::Interner;
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
@@ -27,6 +26,7 @@ use crate::memory::reader::Reader;
 use gpupy_core::op::{Op, Trait};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use node::NodeParts;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
