@@ -117,6 +117,10 @@ KEYS = {
     "a new axis": (None, INDICES),
     "a mask of one axis": (numpy.array([True, False, True, True]),),
     "a mask behind a slice": (slice(None), numpy.array([True, False, True, True])),
+    "indices alone": INDICES,
+    "two axes of indices alone": numpy.array([[0, 1], [1, 0]]),
+    "a mask alone": numpy.array([True, False, True, True]),
+    "a mask of two axes alone": numpy.eye(4) > 0,
 }
 
 # Differences, with reasons; where one of these is gone, the test fails until its line is removed.
@@ -238,11 +242,23 @@ def test_what_needs_no_operation_lies_as_numpys(dtype, strict):
         numpy.testing.assert_array_equal(numpy.asarray(got), want)
 
 
+def arrays_of(xp, key):
+    """A key with arrays of a module in the place of lists and of NumPy's arrays."""
+    if isinstance(key, tuple):
+        return tuple(arrays_of(xp, part) for part in key)
+    return xp.array(key) if isinstance(key, (list, numpy.ndarray)) else key
+
+
 @pytest.mark.parametrize("strict", [False, True], ids=["at once", "recorded"])
+@pytest.mark.parametrize("kind", ["as it is", "lists", "arrays of the module"])
 @pytest.mark.parametrize("key", KEYS)
-def test_what_index_arrays_pick_lies_as_numpys(key, strict):
+def test_what_index_arrays_pick_lies_as_numpys(key, kind, strict):
     gpupy._gpupy.reconfigure("cpu", strict=strict)
-    found = compared(lambda module, a, xp: a[KEYS[key]], [])
+    given = KEYS[key]
+    if kind == "lists" and isinstance(given, numpy.ndarray):
+        given = given.tolist()
+    made = arrays_of if kind == "arrays of the module" else lambda xp, key: key
+    found = compared(lambda module, a, xp: a[made(xp, given)], [])
     assert not found
 
 

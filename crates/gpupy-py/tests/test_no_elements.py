@@ -168,3 +168,25 @@ def test_strides_and_flags_after_each_step_are_numpys(placement, new):
 )
 def test_strides_and_flags_after_several_steps_are_numpys(placement, new, shape, steps):
     assert run(gpupy, new, tuple(shape), steps) == run(numpy, new, tuple(shape), steps)
+
+
+ALONG = {
+    "sort": lambda xp, a, axis: xp.sort(a, axis=axis),
+    "argsort": lambda xp, a, axis: xp.argsort(a, axis=axis),
+    "cumsum": lambda xp, a, axis: xp.cumsum(a, axis=axis),
+    "cumprod": lambda xp, a, axis: a.cumprod(axis),
+    "maximum.accumulate": lambda xp, a, axis: xp.maximum.accumulate(a, axis),
+    "sum of sums": lambda xp, a, axis: xp.cumsum(a, axis=axis) + 1,
+    "flip": lambda xp, a, axis: xp.flip(a, axis) * 2,
+}
+
+
+@pytest.mark.parametrize("name", ALONG)
+@pytest.mark.parametrize("shape", [(0,), (8, 0), (0, 8), (3, 0, 4), (3, 4, 0), (0, 0)])
+def test_traced_functions_work_along_any_axis_of_nothing(name, shape):
+    for axis in range(len(shape)):
+        want = ALONG[name](numpy, numpy.zeros(shape), axis)
+        traced = gpupy.jit(lambda a, axis=axis: ALONG[name](gpupy, a, axis))
+        for array in (gpupy.zeros(shape), gpupy.zeros(shape[::-1]).T, gpupy.zeros(shape)):
+            found = traced(array)
+            assert found.shape == want.shape and found.dtype.kind == want.dtype.kind

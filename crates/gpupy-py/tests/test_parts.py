@@ -114,6 +114,44 @@ HUGE = {
 }
 
 
+# Views that NumPy's functions give, and rows that few numbers name.
+HUGE_VIEWS = {
+    "diagonal": lambda np, a: a.diagonal(3)[:2],
+    "diag": lambda np, a: np.diag(a)[5:7],
+    "split": lambda np, a: np.split(a, 10)[3][1, :2],
+    "array_split": lambda np, a: np.array_split(a, 7, axis=1)[1][:2, 0],
+    "squeeze": lambda np, a: a[None].squeeze()[4, :2],
+    "squeeze, turned": lambda np, a: np.squeeze(a.T[:, None, ::2])[:2, 1],
+    "broadcast_to": lambda np, a: np.broadcast_to(a, (2, *a.shape))[1, 5, :2],
+    "moveaxis": lambda np, a: np.moveaxis(a, 0, -1)[1, 3:5],
+    "rot90": lambda np, a: np.rot90(a)[:2, 7],
+    "mT": lambda np, a: a.mT[:2, 1],
+    "expand_dims": lambda np, a: np.expand_dims(a, 1)[4, 0, :2],
+    "windows": lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 3, axis=0)[2, :2, 1],
+    "strides": lambda np, a: np.lib.stride_tricks.as_strided(a[3:], (2,), a[3:].strides[:1]),
+    "take": lambda np, a: a.take([4, 1], axis=0)[:, 1],
+    "take along": lambda np, a: np.take(a, np.array([4, 1]), axis=-1)[3],
+    "rows": lambda np, a: a[[7, 0, 7]][:, 2],
+}
+
+
+@pytest.mark.parametrize("name", HUGE_VIEWS)
+@pytest.mark.parametrize("made", ["constant", "pending"])
+def test_a_view_needs_no_room_for_what_it_is_of(driver, name, made):
+    n = 10**5
+    # What a device has no room for has more elements than an int32 counts.
+    array = np.ones((n, n), dtype="f4")
+    column = numpy.ones(n, dtype="f4")
+    if made == "pending":
+        column = numpy.arange(n, dtype="f4")
+        array = array * np.arange(n, dtype="f4")[:, None]
+    small = numpy.lib.stride_tricks.as_strided(column, (n, n), (4, 0))
+    if name in ("take", "take along", "rows"):
+        # NumPy copies all elements first.
+        small = small[:10]
+    assert HUGE_VIEWS[name](np, array).tolist() == HUGE_VIEWS[name](numpy, small).tolist()
+
+
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("made", ["constant", "pending"])
 def test_no_more_room_is_taken_than_what_is_read_needs(driver, name, made):

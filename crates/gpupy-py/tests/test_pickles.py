@@ -41,6 +41,29 @@ def test_an_order_of_columns_stays(driver):
     assert pickle.loads(pickled, buffers=buffers).strides == numbers().T.strides
 
 
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_elements_lie_as_those_of_numpys_pickles(driver, protocol):
+    """In C order, unless an array is contiguous in Fortran's, however its elements come to host memory."""
+    for columns in (3, SMALL, LARGE):
+        for make in (numpy.zeros, numpy.ones):
+            wanted, given = make((4, columns)), getattr(gpupy, make.__name__)((4, columns))
+            for name, part in {
+                "whole": lambda x: x,
+                "columns": lambda x: x.T,
+                "rows of columns": lambda x: x.T[1:],
+                "columns of rows": lambda x: x[1:].T,
+                "columns, without some": lambda x: x.T[:, 1:],
+                "backwards": lambda x: x[::-1, ::2],
+                "swapped": lambda x: (x + 1)[1:-1].swapaxes(0, 1),
+                "one": lambda x: x[1:2, 1:2],
+                "none": lambda x: x[:0].T,
+            }.items():
+                found = pickle.loads(pickle.dumps(part(given), protocol))
+                again = pickle.loads(pickle.dumps(part(wanted), protocol))
+                numpy.testing.assert_array_equal(found, again)
+                assert found.strides == again.strides, (name, columns)
+
+
 def test_nothing_is_copied_on_either_way(auto):
     # Computed elements are in host memory on these drivers.
     array = gpupy.asarray(numbers("f8")) + 1

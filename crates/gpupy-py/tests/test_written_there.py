@@ -69,3 +69,36 @@ def test_results_are_written_where_they_go(auto, seed):
         written(gpupy, got)
         for one, other in zip(got, want, strict=True):
             numpy.testing.assert_array_equal(numpy.array(one), other)
+
+
+# Views that show elements of an array several times.
+WINDOWS = {
+    "rows": lambda st, x: st.as_strided(x, (3, x.size), (0, x.itemsize)),
+    "windows": lambda st, x: st.sliding_window_view(x, 3, writeable=True),
+    "windows of every other": lambda st, x: st.sliding_window_view(x[::2], 2, writeable=True),
+    "windows backwards": lambda st, x: st.sliding_window_view(x[::-1], 5, writeable=True)[::-1, ::-1],
+    "windows, turned": lambda st, x: st.sliding_window_view(x, 4, writeable=True).T,
+    "windows that touch": lambda st, x: st.sliding_window_view(x, 3, writeable=True)[::2],
+    "windows side by side": lambda st, x: st.sliding_window_view(x, 3, writeable=True)[::3],
+}
+
+IN_PLACE = {
+    "a number more": lambda np, w: np.add(w, 1, out=w),
+    "itself": lambda np, w: np.multiply(w, w, out=w),
+    "the other sign": lambda np, w: np.subtract(0, w, out=w),
+    "an element of its own": lambda np, w: np.subtract(w, w[:1, :1], out=w),
+    "another array": lambda np, w: np.add(w, np.ones(w.shape, w.dtype), out=w),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("work", IN_PLACE)
+def test_windows_that_overlap_each_other_are_read_before_they_are_written(auto, name, work):
+    """Each element has the result of one operation, however often the view shows it."""
+    for size in (20, 200, 600, 1025, 3000, 40000):
+        for dtype in ("i8", "f4", "i1"):
+            want = (numpy.arange(size) % 9 - 4).astype(dtype)
+            got = gpupy.array(want)
+            IN_PLACE[work](numpy, WINDOWS[name](numpy.lib.stride_tricks, want))
+            IN_PLACE[work](gpupy, WINDOWS[name](gpupy.lib.stride_tricks, got))
+            numpy.testing.assert_array_equal(got, want, err_msg=f"{size} {dtype}")

@@ -18,7 +18,6 @@ use crate::memory::owned::Pages;
 use crate::memory::view::View;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result, memory};
-use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -163,7 +162,7 @@ pub(crate) fn shown_once(view: &View) -> Option<View> {
         *extent = if *stride == 0 { 1 } else { *extent };
     }
     let (low, high) = once.extent()?;
-    match is_injective(&once) {
+    match once.is_injective() {
         true => Some(once),
         // Windows that overlap.
         false => {
@@ -186,21 +185,3 @@ pub(crate) fn touched(view: &View, size: usize) -> usize {
 
 /// The bytes of a page, at least, on the systems that are known.
 const PAGE: usize = 4096;
-
-/// Whether a view shows no element twice.
-fn is_injective(view: &View) -> bool {
-    let mut axes: SmallVec<[(usize, usize); 4]> = view
-        .strides
-        .iter()
-        .zip(&view.shape)
-        .filter(|(_, extent)| **extent > 1)
-        .map(|(stride, extent)| (stride.unsigned_abs(), *extent))
-        .collect();
-    axes.sort_unstable();
-    let mut reach = 0;
-    axes.iter().all(|(stride, extent)| {
-        let is_beyond = *stride > reach;
-        reach += stride * (extent - 1);
-        is_beyond
-    })
-}

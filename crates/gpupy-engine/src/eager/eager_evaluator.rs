@@ -136,7 +136,7 @@ impl EagerEvaluator {
     }
 
     /// As `update`, by a launch that writes the results where they go; `None`, with nothing done, also where they
-    /// overlap with other operands, or others read the memory.
+    /// overlap with other operands or each other, or others read the memory.
     fn update_there(
         &self,
         op: Op,
@@ -146,7 +146,7 @@ impl EagerEvaluator {
     ) -> Option<()> {
         let mut current = dest.current_to_write()?;
         let own = current.own_mut().filter(|own| own.is_alone())?;
-        if **shape != *dest.shape() {
+        if **shape != *dest.shape() || !dest.layout().is_injective() {
             return None;
         }
         let mut guard = BorrowGuard::beside(dest, own.start(), own.depth);

@@ -89,6 +89,22 @@ impl View {
         Some((low, high))
     }
 
+    /// Whether the view names no position twice; false also of some views that do not, whose axes interlock.
+    pub fn is_injective(&self) -> bool {
+        let steps = self.strides.iter().map(|stride| stride.unsigned_abs()).zip(&self.shape);
+        let mut axes: SmallVec<[(usize, usize); 4]> = steps
+            .filter(|(_, extent)| **extent > 1)
+            .map(|(stride, extent)| (stride, *extent))
+            .collect();
+        axes.sort_unstable();
+        let mut reach = 0;
+        axes.iter().all(|(stride, extent)| {
+            let is_beyond = *stride > reach;
+            reach += stride * (extent - 1);
+            is_beyond
+        })
+    }
+
     /// The positions that the view names, as at most `most` ranges where these have others between them.
     pub fn positions(&self, most: usize) -> Ranges {
         let Some((low, _)) = self.extent() else { return Ranges::default() };
@@ -208,7 +224,8 @@ impl View {
         if self.size() != size_of(shape) {
             return None;
         }
-        if self.is_contiguous() {
+        // Where there are no elements, strides say nothing.
+        if self.is_contiguous() || shape.contains(&0) {
             return Some(View { offset: self.offset, ..View::contiguous(shape) });
         }
         // Axes of extent 1 carry no stride; groups of old and new axes with equal products must be

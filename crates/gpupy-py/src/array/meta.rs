@@ -17,7 +17,7 @@ use gpupy_core::shape::contiguous_strides;
 use gpupy_engine::Array;
 use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -60,8 +60,30 @@ fn over<'py>(
 
 /// Memory that is never read or written.
 fn untouched(py: Python<'_>, len: isize, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
-    let numpy = numpy(py)?;
-    numpy.module.bind(py).call_method1("empty", (len.max(1), dtypes::to_numpy(py, dtype)?))
+    let (numpy, len) = (numpy(py)?, len.max(1));
+    let made = numpy.module.bind(py).call_method1("empty", (len, dtypes::to_numpy(py, dtype)?));
+    match made {
+        Err(error) if error.is_instance_of::<PyMemoryError>(py) => {
+            addresses(py, len as usize * dtype.size(), dtype).map_err(|_| error)
+        }
+        made => made,
+    }
+}
+
+/// Addresses alone, for views of more elements than memory has room for.
+///
+/// # Errors
+/// Where the system has no such mappings.
+fn addresses(py: Python<'_>, bytes: usize, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    /// Linux's number of it, which older Pythons do not name.
+    const NORESERVE: i32 = 0x4000;
+    let mmap = py.import("mmap")?;
+    let flag = |name| mmap.getattr(name)?.extract::<i32>();
+    let flags = flag("MAP_PRIVATE")? | flag("MAP_ANONYMOUS")?;
+    let flags = if cfg!(target_os = "linux") { flags | NORESERVE } else { flags };
+    let pages = mmap.call_method1("mmap", (-1, bytes, flags))?;
+    let numpy = numpy(py)?.module.bind(py);
+    numpy.call_method1("frombuffer", (pages, dtypes::to_numpy(py, dtype)?))
 }
 
 /// A meta array with this array's shape and strides; an address in it, and the index of the element of the base
@@ -72,9 +94,14 @@ fn meta_like<'py>(
 ) -> PyResult<(Bound<'py, PyUntypedArray>, usize, isize)> {
     // Of one element a step may be any number, which NumPy's views show.
     if array.size() > 0 && contiguous_strides(array.shape())[..] == *array.strides() {
-        let made = blank(py, array)?;
-        let start = address(&made);
-        return Ok((made, start, array.offset()));
+        match blank(py, array) {
+            Ok(made) => {
+                let start = address(&made);
+                return Ok((made, start, array.offset()));
+            }
+            Err(error) if error.is_instance_of::<PyMemoryError>(py) => {}
+            Err(error) => return Err(error),
+        }
     }
     let (low, high) = extent(array);
     let memory = untouched(py, high - low, array.dtype())?;

@@ -52,7 +52,7 @@ pub fn get<'py>(
         let (this, key) = (slf.get().read(py), key.get().read(py));
         let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
         let picked = match context::open() {
-            Some((context, _)) if key.ndim() > 0 => context.take_rows_eagerly(array, key),
+            Some((context, _)) if key.ndim() > 0 => rows(context, array, key),
             _ => None,
         };
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
@@ -62,10 +62,19 @@ pub fn get<'py>(
         let (Some(array), Some((context, _))) = (this.as_lazy(), context::open()) else {
             return Ok(None);
         };
-        let picked = context.take_rows_eagerly(array, &index);
+        let picked = rows(context, array, &index);
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
     }
     part(slf, key)
+}
+
+/// The rows that an index array or a mask names; `None` also where the other axes do not lie in C order, in which rows
+/// are put one after another: NumPy keeps their order.
+fn rows(context: &Context, array: &Array, key: &Array) -> Option<Array> {
+    let named = if key.dtype() == DType::Bool { key.ndim() } else { 1 };
+    let mut others = array.strides().get(named..)?.windows(2);
+    let fall = others.all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs());
+    if fall { context.take_rows_eagerly(array, key) } else { None }
 }
 
 /// The row that an integer names along the first of several axes.

@@ -34,7 +34,35 @@ def getitem(array: ndarray, key: Any) -> Any:
         if _is_basic(key):
             # A view, a record or an element of NumPy's memory: nothing is computed.
             return wrapped("view", host[key], [array], [host])
-    return call("__getitem__", operator.getitem, (array, key), {})
+    made = _few_parts(array, key, 0, "raise")
+    return call("__getitem__", operator.getitem, (array, key), {}) if made is None else made
+
+
+def _few_parts(array: ndarray, indices: Any, axis: Any, mode: str) -> Any:
+    """The parts that few numbers name along an axis of more elements than an int32 counts, joined.
+
+    ``None`` for others, which NumPy picks from all elements.
+    """
+    whole = array if array.base is None else array.base
+    if not array._lazy or type(array) is not ndarray or whole.size <= _MOST_COUNTED or mode != "raise":
+        return None
+    if not isinstance(indices, (list, np.ndarray, ndarray)):
+        return None
+    try:
+        numbers = np.asarray(to_host(indices))
+        axis = normalize_axis_index(axis, array.ndim)
+    except (TypeError, ValueError):
+        return None
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not 0 < numbers.size <= _MOST_PARTS:
+        return None
+    key = (slice(None),) * axis
+    return _gpupy.join([array[(*key, number, None)] for number in numbers.tolist()], axis)
+
+
+# The elements that an int32 counts.
+_MOST_COUNTED = np.iinfo(np.int32).max
+# The most views that are joined.
+_MOST_PARTS = 64
 
 
 def setitem(array: ndarray, key: Any, value: Any) -> None:
@@ -110,7 +138,9 @@ def take_method(self, indices, axis=None, out=None, mode="raise"):
         return like(take_method, a, indices, axis, mode=mode, out=out)
     if out is None and a._lazy:
         whole = a.ravel() if axis is None else a
-        made = _gpupy.take(whole, indices, 0 if axis is None else operator.index(axis), mode)
+        axis_of_whole = 0 if axis is None else operator.index(axis)
+        made = _gpupy.take(whole, indices, axis_of_whole, mode)
+        made = _few_parts(whole, indices, axis_of_whole, mode) if made is None else made
     if made is not None:
         return made
     given = {} if out is None else {"out": out}

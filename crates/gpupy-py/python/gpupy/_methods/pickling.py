@@ -18,7 +18,13 @@ OUT_OF_BAND = 5
 def reduce(self):
     if type(self) is not ndarray:
         return _reconstructed, (type(self), (0,), b"b"), self._host().__reduce__()[2]
-    return _rebuild, (self._constant() if self._lazy else self._host(),)
+    return _rebuild, (_elements(self) if self._lazy else self._host(),)
+
+
+def _elements(self) -> np.ndarray[Any, Any]:
+    """The elements as NumPy pickles them: in C order, unless the array is contiguous in Fortran's."""
+    # What was computed for a part of an array may lie otherwise.
+    return np.asarray(self._constant(), order="F" if self.flags.fnc else "C")
 
 
 def reduce_ex(self, protocol, /):
@@ -28,14 +34,12 @@ def reduce_ex(self, protocol, /):
     """
     if type(self) is not ndarray:
         return self.__reduce__()
-    if protocol < OUT_OF_BAND or not self._lazy:
+    if protocol < OUT_OF_BAND or not self._lazy or not self.flags.forc:
+        # As NumPy's, elements that do not follow each other do so in the pickle.
         return reduce(self)
-    host = self._constant()
-    if not host.flags.forc:
-        # As NumPy's: they follow each other in the pickle.
-        return _rebuild, (host,)
-    order = "F" if host.flags.fnc else "C"
-    elements: Any = host.ravel(order="K")
+    host = _elements(self)
+    order: Any = "F" if self.flags.fnc else "C"
+    elements: Any = host.ravel(order=order)
     if elements.dtype.kind == "V":
         # The buffer protocol has no letter for bfloat16.
         elements = elements.view(np.uint16)
