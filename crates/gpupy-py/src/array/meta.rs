@@ -64,7 +64,7 @@ fn untouched(py: Python<'_>, len: isize, dtype: DType) -> PyResult<Bound<'_, PyA
     let made = numpy.module.bind(py).call_method1("empty", (len, dtypes::to_numpy(py, dtype)?));
     match made {
         Err(error) if error.is_instance_of::<PyMemoryError>(py) => {
-            addresses(py, len as usize * dtype.size(), dtype).map_err(|_| error)
+            addresses(py, len.unsigned_abs().saturating_mul(dtype.size()), dtype).map_err(|_| error)
         }
         made => made,
     }
