@@ -38,6 +38,8 @@ _LENT = {
     "scipy": NO_DRIVERS,
     "scipy.sparse": ALL,
     "sklearn.model_selection": ALL,
+    # It asks of which class an argument is, and gives it back.
+    "sklearn.utils._param_validation": ALL,
     # A key of one element is to it an array without axes of NumPy's class.
     "xarray": KEYS,
     # Its arrays keep ours all the same: `xarray.core.variable` does that.
