@@ -163,4 +163,19 @@ def functions_that_a_data_array_has_give_one(np, xr):
     return [(type(each).__name__, np.asarray(each.data)) for each in made]
 
 
+@step
+def keys_without_axes(np, xr):
+    array, key = table(np, xr), np.array(1)
+    several = [
+        array[key],
+        array.isel(x=key),
+        array.isel(x=xr.DataArray(key)),
+        array.isel(x=xr.Variable((), key)),
+    ]
+    slices = [array.sel(t=slice(key, np.array(2))), array.isel(x=slice(key, 3))]
+    return [
+        np.asarray(each.data) for each in (*several, *slices, array.variable[key], array.variable[key, :])
+    ]
+
+
 test_xarray = step.tests()
