@@ -33,8 +33,8 @@ const NO_DRIVERS: u8 = 1;
 const KEYS: u8 = 4;
 
 /// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses and those whose
-/// elements no driver has (1), all (2), those that the code which called it is lent (3), or the first and arrays without
-/// axes (4).
+/// elements no driver has (1), all (2), those that the code which called it is lent (3), or the first and arrays
+/// without axes (4).
 #[pyfunction]
 pub fn lend_to(py: Python<'_>, package: &Bound<'_, PyString>, which: u8) -> PyResult<()> {
     table(py, &PACKAGES).set_item(package, which)?;
