@@ -142,12 +142,19 @@ def _pandas(package, root):
     """pandas' helpers for tests compare classes by ``type(x)``, and know ``np.array`` by identity."""
     _imports(package, root)
     if package == "gpupy":
-        compilers, calls = (importlib.import_module(f"gpupy._libraries.{n}") for n in ("compilers", "calls"))
+        calls = importlib.import_module("gpupy._libraries.calls")
         importlib.import_module("gpupy").ones(1)
         importlib.import_module("pandas._testing")
         for module, name in (("asserters", "assert_numpy_array_equal"), ("", "box_expected")):
             owner = sys.modules[f"pandas._testing.{module}".rstrip(".")]
-            calls.put(owner, name, functools.partial(_given, compilers.theirs))
+            calls.put(owner, name, functools.partial(_given, _theirs), always=True)
+
+
+def _theirs(value):
+    """NumPy's counterpart of an object of ours; for an instance of a test's class, what pandas is lent."""
+    if issubclass(type(value), importlib.import_module("gpupy").ndarray):
+        return importlib.import_module("gpupy._libraries.instances").lent(value)
+    return importlib.import_module("gpupy._libraries.compilers").theirs(value)
 
 
 def _given(theirs, function):

@@ -105,6 +105,8 @@ def shown(statement):
         ("np.sin.redcue", "has no attribute 'redcue'. Did you mean: 'reduce'?"),
         ("np.stats().launchs", "there is no count `launchs`. Did you mean: 'launches'?"),
         ("np.TypedList([[1]]).szies", "has no attribute 'szies'. Did you mean: 'sizes'?"),
+        # NumPy's advice ends the words.
+        ("np.float", "release/1.20.0-notes.html#deprecations"),
         ("np.vec3(1, 2, 3).dtyp", "vec3 has no attribute or components 'dtyp'. Did you mean: 'dtype'?"),
     ],
 )

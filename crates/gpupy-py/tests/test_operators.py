@@ -268,7 +268,21 @@ def test_unknown_operands_are_left_to_their_own_class(device):
         def __add__(self, other):
             return "mine"
 
+    class Silent:
+        __array_ufunc__ = None
+
+    class Said:
+        def __init__(self):
+            # The class says nothing of it.
+            self.__array_ufunc__ = None
+
+        def __radd__(self, other):
+            return type(other).__name__
+
     assert gpupy.ones(3, gpupy.float32) + Other() == "mine"
+    for silent in (lambda xp: Silent() + xp.ones(3), lambda xp: Silent() > xp.ones(3)):
+        assert outcome(silent, gpupy) == outcome(silent, numpy)
+    check(lambda xp: xp.array((xp.ones(3) + Said()).tolist() == ["float"] * 3))
     assert outcome(lambda xp: xp.ones(3, xp.float32) + object(), gpupy)[1][0] == "TypeError"
 
 

@@ -159,9 +159,13 @@ def test_a_view_by_the_class_of_arrays_of_what_a_library_gives_is_ours_over_the_
     text += "matrix = np.asmatrix([[1.0, 2.0]])\n"
     text += "print(matrix.view(type=np.ndarray).tolist(), np.arange(2.0).view(np.int64).dtype)\n"
     text += "print(np.arange(2).view(np.ndarray).base is None)\n"
+    text += "records = np.rec.array([(1, 2.0)], dtype=[('a', 'i4'), ('b', 'f8')])\n"
+    text += "view = records.view(np.ndarray)\nview['a'] = 7\n"
+    text += "read = np.asmatrix(np.frombuffer(bytes(8))).view(np.ndarray)\n"
+    text += "print(type(view) is np.ndarray is type(read), records.a, read.flags.writeable)\n"
     (tmp_path / "program.py").write_text(text)
     done = run(tmp_path, "program.py")
-    wanted = "True True [6.0, 1.0, 1.0]\n[[1.0, 2.0]] int64\nFalse\n"
+    wanted = "True True [6.0, 1.0, 1.0]\n[[1.0, 2.0]] int64\nFalse\nTrue [7] False\n"
     assert done.stdout == wanted, done.stderr
 
 

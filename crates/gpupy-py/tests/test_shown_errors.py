@@ -217,3 +217,22 @@ def test_an_error_of_a_recorded_function_shows_its_own_frames(auto, function, ki
 def test_a_call_with_other_arguments_is_an_error_of_the_call(auto):
     error, frames, _ = below(lambda: in_words())
     assert not frames and "missing 1 required positional argument: 'x'" in str(error)
+
+
+OF_NUMPYS_CODE = {
+    "inv": lambda x: gp.linalg.inv(x),
+    "cholesky": lambda x: gp.linalg.cholesky(x - 1),
+    "histogram": lambda x: gp.histogram(x, bins=-1),
+    "percentile": lambda x: gp.percentile(x, 101),
+    "interp": lambda x: gp.interp(x, [1], []),
+    "trapezoid": lambda x: gp.trapezoid(x, gp.ones(7)),
+}
+
+
+@pytest.mark.parametrize("name", OF_NUMPYS_CODE)
+def test_an_error_of_numpys_code_has_one_frame_of_the_package_at_most(auto, name):
+    x = gp.zeros((3, 3))
+    with pytest.raises(ValueError) as caught:
+        OF_NUMPYS_CODE[name](x)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert sum(frame.filename.startswith(PACKAGE) for frame in frames) <= 1

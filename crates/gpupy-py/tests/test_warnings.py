@@ -123,6 +123,23 @@ def test_a_warning_about_numbers_that_is_an_exception_comes_at_its_line(driver, 
         assert lines(gpupy) == lines(numpy)
 
 
+@pytest.mark.parametrize("size", [1_000, 1_000_000])
+@pytest.mark.parametrize("action", ["always", "default", "ignore"])
+def test_a_warning_about_numbers_that_a_filter_asks_for_comes_at_its_line(driver, size, action):
+    def given(xp):
+        ones = xp.asarray(np.ones(size))
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter(action)
+            ratio = ones.sum() / (ones - 1).sum()
+            large = ones.max() * 1e200 * 1e200
+            difference = large - ratio
+            root = np.sqrt(-ones.sum())
+            texts = f"{ratio} {large} {difference} {root}"
+        return texts, [(str(each.message), each.lineno, each.filename) for each in found]
+
+    assert given(gpupy) == given(numpy)
+
+
 QUIET = {"all": "ignore"}, {"divide": "ignore", "invalid": "ignore"}, {}
 
 

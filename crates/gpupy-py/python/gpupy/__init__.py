@@ -108,6 +108,9 @@ def __getattr__(name):
         value = _names.lookup(name)
     except AttributeError as error:
         words = str(error).replace("module 'numpy'", f"module '{__name__}'", 1)
+        if error.name is None:
+            # NumPy's own advice for a name that it had once.
+            raise AttributeError(words, name=None) from None
         # With the module, of whose names Python suggests one that is alike.
         raise AttributeError(words, name=name, obj=_sys.modules[__name__]) from None
     globals()[name] = value

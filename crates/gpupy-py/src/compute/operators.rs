@@ -33,23 +33,26 @@ fn ufunc_of(op: Operator, py: Python<'_>) -> PyResult<&'static Ufunc> {
     Ok(made.get())
 }
 
-/// True when `other` asks to be left alone (`__array_ufunc__ = None`), or is of a class of ours that has all operators
-/// of arrays itself (`_has_operators`).
+/// True when the class of `other` asks to be left alone (`__array_ufunc__ = None`), or is one of ours that has all
+/// operators of arrays itself.
 fn defers(other: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = other.py();
-    let ufunc = other.getattr_opt(pyo3::intern!(py, "__array_ufunc__"))?;
-    Ok(ufunc.is_some_and(|value| value.is_none())
-        || other.get_type().hasattr(pyo3::intern!(py, "_has_operators"))?)
+    let ufunc = other.get_type().getattr_opt(pyo3::intern!(other.py(), "__array_ufunc__"))?;
+    Ok(ufunc.is_some_and(|value| value.is_none()) || has_operators(other)?)
+}
+
+fn has_operators(other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    other.get_type().hasattr(pyo3::intern!(other.py(), "_has_operators"))
 }
 
 /// True when one of two operands leaves the operation to other code, as NumPy decides it: the right one by asking to be
-/// left alone, unless both are of one class of ours, and the left one if it is not ours; ours refuses by itself then.
+/// left alone, unless both are of one class of ours. What stands to the left was asked before, and NumPy refuses it by
+/// name.
 fn is_left_alone(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<bool> {
     let ours = lhs.is_instance_of::<NdArray>();
     if defers(rhs)? && !(ours && lhs.get_type().is(rhs.get_type())) {
         return Ok(true);
     }
-    Ok(!ours && defers(lhs)?)
+    Ok(!ours && has_operators(lhs)?)
 }
 
 /// `lhs op rhs`, one of which is ours.

@@ -6,6 +6,7 @@
 //! Not here: dtypes, and the operations that are recorded (`ufunc.rs`).
 
 use crate::array::classes::wrap::{wrap, wrap_recorded};
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
@@ -47,7 +48,11 @@ impl Ufunc {
             return Ok(out);
         }
         if this.name == "divmod" && kwargs.is_none() && args.len() == 2 {
-            return operators::divmod(&args.get_item(0)?, &args.get_item(1)?);
+            let (a, b) = (args.get_item(0)?, args.get_item(1)?);
+            let of_operator = classify_exact(&a)?.is_some() && classify_exact(&b)?.is_some();
+            if of_operator && [&a, &b].into_iter().any(is_ours) {
+                return operators::divmod(&a, &b);
+            }
         }
         let out = match this.plain_out(args, kwargs)? {
             Plain::Call { out } => out,
@@ -313,4 +318,9 @@ fn dest(out: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
         Repr::Lazy(array) if array.dtype() == dtype => Ok(Some(array.clone())),
         _ => Ok(None),
     }
+}
+
+/// Whether Python's operators on it are ours.
+fn is_ours(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<NdArray>() || value.is_instance_of::<LazyScalar>()
 }

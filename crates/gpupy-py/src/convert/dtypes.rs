@@ -174,8 +174,12 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     if !matches!(dtype.kind(), b'b' | b'i' | b'u' | b'f' | b'c') {
         return Ok(None);
     }
-    // One that is equal but not identical carries metadata or is the same number under another name
-    // (`longlong`); another byte order is not equal.
+    if !dtype.getattr(intern!(dtype.py(), "metadata"))?.is_none() {
+        // What a library says of the elements, such as the names of an enumeration; a driver's array would lose it.
+        return Ok(None);
+    }
+    // One that is equal but not identical is the same number under another name (`longlong`); another byte order is
+    // not equal.
     for (found, objects) in numpy.known() {
         if dtype.is_equiv_to(objects.dtype.bind(dtype.py()).cast()?) {
             return Ok(Some(found));

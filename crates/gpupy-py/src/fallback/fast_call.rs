@@ -55,8 +55,11 @@ pub fn call<'py>(
             loan.given_back(name, result)
         }
         Err(error) if error.is_instance_of::<PyValueError>(py) => {
-            let refused = (error.into_value(py), function, args, kwargs, loan.arrays.to_vec());
-            python_objects::REFUSED.get(py)?.call1(refused)
+            let error = error.into_value(py).into_bound(py);
+            let refused = (&error, function, args, kwargs, loan.arrays.to_vec());
+            let made = python_objects::REFUSED.get(py)?.call1(refused)?;
+            // It is raised here, so that no further frame stands in its traceback.
+            if made.is(&error) { Err(PyErr::from_value(error.into_any())) } else { Ok(made) }
         }
         Err(error) => Err(error),
     }

@@ -135,8 +135,8 @@ def rows_of(heading):
 def test_the_page_of_borders_lists_each_package_and_each_exchanged_function():
     words = {
         takers.ALL: "all arrays",
-        takers.KEYS: "masked arrays, dates, texts, objects and records, and integers without axes of"
-        " `gpupy.array_api`",
+        takers.KEYS: "masked arrays, dates, texts, objects and records, and integers and truth"
+        " values without axes",
         takers.NO_DRIVERS: "masked arrays, and dates, texts, objects and records",
     }
     lent = {name: words[what] for name, what in lending._LENT.items()}

@@ -90,4 +90,16 @@ def a_histogram(np, da):
     return da.histogram(da.from_array(np.arange(8.0), chunks=4), bins=np.array([0, 4, 8]))[0].compute()
 
 
+@step
+def functions_that_dask_has_give_arrays_of_dask(np, da):
+    x = da.from_array(np.arange(6.0), chunks=3)
+    functions = (np.sum, np.mean, np.std, np.max, np.cumsum, np.round, np.transpose, np.squeeze, np.ravel)
+    made = [function(x) for function in functions] + [
+        np.concatenate([x, x]),
+        np.repeat(x, 2),
+        np.where(x > 2, x, 0),
+    ]
+    return [(type(each).__module__, each.compute()) for each in made]
+
+
 test_dask = step.tests()

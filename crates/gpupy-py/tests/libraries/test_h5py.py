@@ -124,4 +124,14 @@ def texts_by_the_type_of_texts(np, h5py):
         return f["a"].asstr()[()].tolist(), f["a"].dtype.metadata == {"vlen": str}
 
 
+@step
+def enumerations_keep_their_names(np, h5py):
+    kind = h5py.enum_dtype({"red": 0, "green": 1})
+    with file(h5py) as f:
+        f["a"] = np.array([1, 0], dtype=kind)
+        arrays = np.zeros(2, kind), np.ones(2, kind)[1:], np.arange(2).astype(kind), np.empty(0, kind)
+        names = [h5py.check_enum_dtype(each.dtype) for each in (f["a"], *arrays)]
+        return names, f["a"][()].tolist(), (arrays[1] + 1).tolist()
+
+
 test_h5py = step.tests()

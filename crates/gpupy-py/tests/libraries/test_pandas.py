@@ -465,4 +465,21 @@ def a_logical_ufunc_of_dates_is_refused(np, pd):
         return str(error)
 
 
+@step
+def functions_that_a_series_has_give_a_series(np, pd):
+    series = pd.Series([3.0, 1.0, 2.0], index=list("abc"))
+    return [np.cumsum(series), np.round(series), np.repeat(series, 2), np.argsort(series)]
+
+
+@step
+def functions_of_arrays_with_nothing_in_some_places(np, pd):
+    numbers = pd.array([1, 2, None])
+    return [np.sum(numbers), np.max(numbers), np.mean(numbers)]
+
+
+@step
+def a_running_sum_of_a_frame(np, pd):
+    return np.cumsum(pd.DataFrame({"x": [1, 2], "y": [3, 4]}))
+
+
 test_pandas = step.tests()

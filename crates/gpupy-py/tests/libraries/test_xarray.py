@@ -155,4 +155,27 @@ def the_lines_of_a_set(np, xr):
     return str(xr.Dataset({"a": ("x", np.arange(3.0))}))
 
 
+@step
+def functions_that_a_data_array_has_give_one(np, xr):
+    array = xr.DataArray(np.array([3.0, 1.0, 2.0]), dims="x")
+    functions = (np.sum, np.mean, np.max, np.all, np.cumsum, np.argsort, np.round, np.squeeze)
+    made = [function(array) for function in functions] + [np.take(array, [0, 1]), np.repeat(array, 2)]
+    return [(type(each).__name__, np.asarray(each.data)) for each in made]
+
+
+@step
+def keys_without_axes(np, xr):
+    array, key = table(np, xr), np.array(1)
+    several = [
+        array[key],
+        array.isel(x=key),
+        array.isel(x=xr.DataArray(key)),
+        array.isel(x=xr.Variable((), key)),
+    ]
+    slices = [array.sel(t=slice(key, np.array(2))), array.isel(x=slice(key, 3))]
+    return [
+        np.asarray(each.data) for each in (*several, *slices, array.variable[key], array.variable[key, :])
+    ]
+
+
 test_xarray = step.tests()

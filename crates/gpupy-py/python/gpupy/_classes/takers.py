@@ -9,7 +9,7 @@ import functools
 from .._gpupy import lend_to
 
 # What is lent: masked arrays and those whose elements no driver has, all arrays, what the code that called
-# is lent, or, besides the first, what functions of `gpupy.array_api` give where NumPy's give an integer.
+# is lent, or, besides the first, integers and truth values without axes.
 NO_DRIVERS, ALL, AS_CALLER, KEYS = 1, 2, 3, 4
 
 _LENT: dict[str, int] = {}
@@ -19,8 +19,7 @@ def lend(package: str, what: int) -> None:
     """From here on, code of a package is lent arrays when it asks for their class; 0 for none."""
     _LENT[package] = what
     which.cache_clear()
-    # These are instances of a subclass, and so none that drivers' own arrays are asked with.
-    lend_to(package, NO_DRIVERS if what == KEYS else what)
+    lend_to(package, what)
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from .._fallback.others import decides, of_other
 from .._gpupy import accumulated, kind_of, ndarray, ufunc
 from .._indexing.masks import mask_of
 from .recorded import UNSET, as_array, by_class, by_numpy, given_to, lazily, said_of
@@ -63,6 +64,8 @@ def average(is_method: bool) -> Callable[..., Any]:
             result = a._mean_along(axis, dtype)
             if result is not None:
                 return result
+        if type(a) is not ndarray and decides(a, "mean"):
+            return of_other("mean", a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
         a = as_array(a)
         if type(a) is not ndarray:
             given = said_of(out=out, keepdims=keepdims, where=where)
@@ -93,6 +96,9 @@ def spread(name: str, finish: Any, is_method: bool = False) -> Callable[..., Any
         mean=UNSET,
         correction=UNSET,
     ):
+        if type(a) is not ndarray and decides(a, name):
+            given = {"keepdims": keepdims, "where": where, "mean": mean, "correction": correction}
+            return of_other(name, a, axis=axis, dtype=dtype, out=out, ddof=ddof or None, **given)
         a = as_array(a)
         if type(a) is not ndarray:
             given = said_of(out=out, keepdims=keepdims, where=where, mean=mean, correction=correction)

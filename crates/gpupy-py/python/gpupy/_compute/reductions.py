@@ -12,6 +12,7 @@ import numpy as np
 
 from .._classes.subclass import is_instance
 from .._classes.subclass import plain as plain_of
+from .._fallback.others import decides, of_other
 from .._gpupy import call, ndarray
 from .._numpys.rebound import by_methods
 from .averages import average, mean, root, spread, std, var
@@ -27,6 +28,9 @@ def reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., A
             result = a._reduce_along(ufunc, axis, dtype)
             if result is not None:
                 return result
+        if type(a) is not ndarray and decides(a, name):
+            given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial, "where": where}
+            return of_other(name, a, axis=axis, **given)
         a = as_array(a)
         if type(a) is not ndarray:
             given = said_of(out=out, keepdims=keepdims, initial=initial, where=where)
@@ -52,6 +56,9 @@ def extreme_of(name: str, ufunc: str, is_method: bool = False, of_class: str = "
             result = a._reduce_along(ufunc, axis)
             if result is not None:
                 return result
+        if type(a) is not ndarray and decides(a, of_class or name):
+            given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
+            return of_other(name, a, axis=axis, **given)
         a = as_array(a)
         if type(a) is not ndarray:
             given = said_of(out=out, keepdims=keepdims, initial=initial, where=where)
@@ -96,6 +103,8 @@ def _truth(name: str, ufunc: str) -> tuple[Callable[..., Any], Callable[..., Any
 
 
 def ptp(a, axis=None, out=None, keepdims=UNSET):
+    if type(a) is not ndarray and decides(a, "ptp"):
+        return of_other("ptp", a, axis=axis, out=out, keepdims=keepdims)
     a = as_array(a)
     if type(a) is not ndarray:
         return by_class("ptp", "", ptp, False, a, axis=axis, **said_of(out=out, keepdims=keepdims))

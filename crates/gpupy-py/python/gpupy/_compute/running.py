@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._classes.subclass import dispatched, has_own, like, overrides, through
+from .._fallback.others import decides, of_other
 from .._gpupy import ndarray, place, scan
 from .recorded import UNSET, as_array, by_numpy, given_to, may_take, said_of
 
@@ -23,6 +24,8 @@ def position(name: str, ufunc: str, is_method: bool = False) -> Callable[..., An
             result = a._place_along(greatest, axis)
             if result is not None:
                 return result
+        if type(a) is not ndarray and decides(a, name):
+            return of_other(name, a, axis=axis, out=out, keepdims=keepdims)
         a = as_array(a)
         if type(a) is not ndarray:
             given = said_of(out=out, keepdims=keepdims)
@@ -61,6 +64,8 @@ def running(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any
             result = scan(ufunc, a, None)
             if result is not None:
                 return result
+        if type(a) is not ndarray and decides(a, name):
+            return of_other(name, a, axis=axis, dtype=dtype, out=out)
         a = as_array(a)
         if type(a) is not ndarray:
             given = {"axis": axis, "dtype": dtype, **said_of(out=out)}

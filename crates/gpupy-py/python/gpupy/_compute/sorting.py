@@ -11,6 +11,7 @@ import numpy as np
 from .. import _gpupy
 from .._classes.subclass import has_own, like
 from .._creation.conversion import asanyarray
+from .._fallback.others import decides, of_other
 from .._gpupy import assign_all, call, kind_of, ndarray
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -76,7 +77,15 @@ def _places(rows: tuple[ndarray, int] | None, given: dict[str, Any]) -> ndarray 
     return None if rows is None else _gpupy.argsort(*rows)
 
 
+def _along(axis: Any) -> tuple[Any, ...]:
+    """The axis, if it says something; None does."""
+    return () if axis == -1 else (axis,)
+
+
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
+    if type(a) is not ndarray and decides(a):
+        given = {"kind": kind, "order": order, "stable": stable, "descending": descending}
+        return of_other("sort", a, *_along(axis), **given)
     a = a if type(a) is ndarray else asanyarray(a)
     given = _PLAIN if stable is None and descending is _UNSET else _given(np.sort, stable, descending)
     if type(a) is not ndarray:
@@ -89,6 +98,9 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
+    if type(a) is not ndarray and decides(a, "argsort"):
+        given = {"kind": kind, "order": order, "stable": stable, "descending": descending}
+        return of_other("argsort", a, *_along(axis), **given)
     a = a if type(a) is ndarray else asanyarray(a)
     if has_own(a, "argsort"):
         more = {} if descending is _UNSET else {"descending": descending}

@@ -113,7 +113,10 @@ def _called(
     try:
         result = function(*host_args, **host_kwargs)
     except ValueError as error:
-        return refused(error, function, args, kwargs, arrays)
+        result = refused(error, function, args, kwargs, arrays)
+        if result is error:
+            raise
+        return result
     if not arrays:
         count_made(name, args, result)
     return given_back(name, result, arrays, hosts)
@@ -126,10 +129,10 @@ def refused(
     kwargs: dict[str, Any],
     arrays: list[ndarray],
 ) -> Any:
-    """Handles a failed call: if it was to write to its arguments, repeats it with writable ones."""
+    """Repeats a failed call with writable arguments, if it was to write to them; else gives the error."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
     if "read-only" not in str(error) or not any(is_writable(a) or subclass.is_masked(a) for a in arrays):
-        raise error
+        return error
     return _write_back(function, args, kwargs)
 
 

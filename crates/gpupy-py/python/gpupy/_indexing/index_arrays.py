@@ -18,6 +18,7 @@ from .._creation.ranges import arange
 from .._fallback import objects
 from .._fallback.calls import call_writing
 from .._fallback.hosts import to_host
+from .._fallback.others import decides, of_other
 from .._fallback.results import wrapped
 from .._gpupy import call, ndarray, scalar
 from . import select
@@ -125,6 +126,9 @@ def _mask(array: ndarray, key: Any, value: Any) -> bool:
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
+    if type(a) is not ndarray and decides(a, "take"):
+        mode = None if mode == "raise" else mode
+        return of_other("take", a, indices, axis=axis, out=out, mode=mode)
     a = a if type(a) is ndarray else asanyarray(a)
     if has_own(a, "take"):
         return a.take(indices, axis=axis, out=out, mode=mode)
@@ -180,6 +184,8 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def compress(condition, a, axis=None, out=None):
+    if type(a) is not ndarray and decides(a, "compress"):
+        return of_other("compress", condition, a, axis=axis, out=out)
     a = asanyarray(a)
     if has_own(a, "compress"):
         return a.compress(condition, axis=axis, out=out)
@@ -199,9 +205,9 @@ def compress_method(self, condition, axis=None, out=None):
 
 
 def extract(condition, arr):
-    if is_of_a_subclass(arr):
+    if is_of_a_subclass(arr) or decides(arr):
         return call("extract", np.extract, (condition, arr), {})
-    return take(arr, np.flatnonzero(to_host(condition)))
+    return take(asanyarray(arr), np.flatnonzero(to_host(condition)))
 
 
 def place(arr, mask, vals):

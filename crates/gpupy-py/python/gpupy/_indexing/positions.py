@@ -10,11 +10,14 @@ import numpy as np
 from .. import _gpupy
 from .._classes.subclass import has_own, is_instance, plain
 from .._creation.conversion import asanyarray
+from .._fallback.others import decides, of_other
 from .._gpupy import call, ndarray
 from .._numpys.rebound import by_methods
 
 
 def nonzero(a):
+    if type(a) is not ndarray and decides(a, "nonzero"):
+        return of_other("nonzero", a)
     a = asanyarray(a)
     if has_own(a, "nonzero"):
         return a.nonzero()
@@ -35,6 +38,8 @@ def nonzero_method(self):
 
 
 def argwhere(a):
+    if type(a) is not ndarray and decides(a, "nonzero"):
+        return of_other("argwhere", a)
     a = asanyarray(a)
     if is_instance(a):
         return by_methods(np.argwhere, a)
@@ -43,6 +48,8 @@ def argwhere(a):
 
 
 def flatnonzero(a):
+    if type(a) is not ndarray and decides(a):
+        return of_other("flatnonzero", a)
     return nonzero(_ravel(a))[0]
 
 

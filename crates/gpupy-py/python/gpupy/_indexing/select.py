@@ -12,6 +12,7 @@ from .. import _gpupy
 from .._classes import subclass
 from .._creation.conversion import asanyarray
 from .._creation.coordinates import tri
+from .._fallback import others
 from .._gpupy import assign_all, call, kind_of, ndarray, scalar, zeros
 from . import masks, positions
 
@@ -26,8 +27,8 @@ def _ours(value: Any) -> Any:
 def where(condition, x=_UNSET, y=_UNSET, /):
     if x is _UNSET or y is _UNSET:
         known = tuple(v for v in (condition, x, y) if v is not _UNSET)
-        if len(known) == 1:
-            return positions.nonzero(condition)
+        if len(known) == 1 and not others.decides(condition):
+            return positions.nonzero(asanyarray(condition))
         return call("where", np.where, known, {})
     given = (_ours(condition), _ours(x), _ours(y))
     made = _gpupy.select(*given)
@@ -93,6 +94,8 @@ def _fits(out: Any, made: Any) -> bool:
 
 
 def round_(a, decimals=0, out=None):
+    if type(a) is not ndarray and others.decides(a, "round"):
+        return others.of_other("round", a, decimals=decimals or None, out=out)
     if subclass.has_own(a, "round"):
         return a.round(decimals=decimals, out=out)
     return round_method(a, decimals, out)

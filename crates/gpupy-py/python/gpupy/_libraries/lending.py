@@ -38,6 +38,8 @@ _LENT = {
     "scipy": NO_DRIVERS,
     "scipy.sparse": ALL,
     "sklearn.model_selection": ALL,
+    # It asks of which class an argument is, and gives it back.
+    "sklearn.utils._param_validation": ALL,
     # A key of one element is to it an array without axes of NumPy's class.
     "xarray": KEYS,
     # Its arrays keep ours all the same: `xarray.core.variable` does that.
@@ -96,10 +98,8 @@ def _is_no_drivers(value: Any) -> bool:
 
 
 def _is_key(value: Any) -> bool:
-    """Whether it is one of these, or an integer or a truth value as an instance without axes."""
-    if _is_no_drivers(value):
-        return True
-    return subclass.is_instance(value) and not value.shape and value.dtype.kind in "biu"
+    """Whether it is one of these, or an integer or a truth value without axes."""
+    return _is_no_drivers(value) or (_is_array(value) and not value.shape and value.dtype.kind in "biu")
 
 
 _TAKEN: dict[int, Callable[[Any], bool]] = {ALL: _is_array, NO_DRIVERS: _is_no_drivers, KEYS: _is_key}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gpupy import adopt, is_lazy, ndarray
+from .._gpupy import adopt, ndarray
 from .._libraries.calls import numpys
 
 
@@ -20,8 +20,7 @@ def viewed(x: Any, *args: Any, **kwargs: Any) -> Any:
         return x.view(*args, **kwargs)
     args = tuple(np.ndarray if value is ndarray else value for value in args)
     made = x.view(*args, **{key: np.ndarray if value is ndarray else value for key, value in kwargs.items()})
-    # Of other elements, and of memory that is only to be read, NumPy's array is an instance as well.
-    return adopt(made) if made.flags.writeable and is_lazy(made.dtype) else made
+    return adopt(made)
 
 
 def given(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -137,7 +137,7 @@ def fate() -> tuple[bool, bool]:
                 _known.clear()
             code = _known[id(frame.f_code)] = _Code(frame.f_code)
         answer = code.answer(frame)
-        if code.makes_arrays or (answer.holds(frame) and not _warnings_are_errors()):
+        if code.makes_arrays or (answer.holds(frame) and not _asks_for_warnings()):
             return True, False
         if not code.is_ours or frame.f_back is None:
             return scope.is_inside(frame), answer.passing
@@ -145,11 +145,14 @@ def fate() -> tuple[bool, bool]:
         frame = frame.f_back
 
 
-def _warnings_are_errors() -> bool:
-    """Whether a warning of arithmetic is an exception, which is raised at the line of the operation."""
-    for each in warnings.filters if _FILTERS is None else _FILTERS():
-        if each[0] == "error" and issubclass(RuntimeWarning, each[2]):
-            return True
+def _asks_for_warnings() -> bool:
+    """Whether a filter asks for warnings of arithmetic, which NumPy gives at the line of the operation."""
+    for action, message, category, module, line in warnings.filters if _FILTERS is None else _FILTERS():
+        if issubclass(RuntimeWarning, category):
+            if action != "ignore":
+                return True
+            if message is None and module is None and not line:
+                return False
     return False
 
 

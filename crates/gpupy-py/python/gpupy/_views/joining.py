@@ -15,6 +15,7 @@ from .._classes.subclass import plain as plain_of
 from .._creation.constants import full
 from .._creation.conversion import array, asanyarray
 from .._creation.orders import axes_as_they_lie
+from .._fallback.others import decides, of_other
 from .._gpupy import (
     call,
     is_lazy,
@@ -40,6 +41,8 @@ def _parts(arrays: Any) -> list[ndarray] | None:
     if any(type(a) in (int, float, complex) for a in arrays):
         # Python's numbers take the dtype of the others.
         return None
+    if any(map(decides, arrays)):
+        return None
     parts = [asanyarray(a) for a in arrays]
     return parts if parts and all(p._lazy for p in parts) else None
 
@@ -55,6 +58,12 @@ def _refuse(parts: Sequence[ndarray], axis: int) -> NoReturn:
     """Lets NumPy refuse shapes that cannot be joined."""
     np.concatenate([p._meta_array() for p in parts], axis)
     raise ValueError("the arrays cannot be joined")
+
+
+def _said(out: Any, dtype: Any, casting: Any) -> dict[str, Any]:
+    """The keywords that say something: other classes do not have all of them."""
+    given = {"out": out, "dtype": dtype, "casting": None if casting == "same_kind" else casting}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -74,10 +83,7 @@ def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) ->
         if not all(np.can_cast(p.dtype, wanted, casting) for p in parts):
             wanted = None
     if parts is None or wanted is None or not is_lazy(wanted):
-        given = {"axis": axis, "dtype": dtype, "casting": casting}
-        if out is not None:
-            given["out"] = out
-        return call("concatenate", np.concatenate, (arrays,), given)
+        return call("concatenate", np.concatenate, (arrays, axis), _said(out, dtype, casting))
     before = parts
     if any(type(p) is not ndarray for p in parts):
         parts = [plain_of(p) for p in parts]
@@ -97,10 +103,7 @@ def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) ->
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     parts = None if out is not None else _parts(arrays)
     if parts is None or len({p.shape for p in parts}) != 1 or not _inside(axis, parts[0].ndim + 1):
-        given = {"axis": axis, "dtype": dtype, "casting": casting}
-        if out is not None:
-            given["out"] = out
-        return call("stack", np.stack, (arrays,), given)
+        return call("stack", np.stack, (arrays, axis), _said(out, dtype, casting))
     axis %= parts[0].ndim + 1
     key = (slice(None),) * axis + (None,)
     return concatenate([p[key] for p in parts], axis, dtype=dtype, casting=casting)
@@ -152,6 +155,8 @@ def roll(a, shift, axis=None):
     made = roll_alike(a, shift, axis)
     if made is not None:
         return made
+    if type(a) is not ndarray and decides(a):
+        return of_other("roll", a, shift, axis=axis)
     a = asanyarray(a)
     if type(a) is not ndarray:
         return _by_methods(np.roll, a, shift, axis)
@@ -225,6 +230,8 @@ def _padded_by_numpy(array: Any, pad_width: Any, given: dict[str, Any]) -> Any:
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
+    if type(array) is not ndarray and decides(array):
+        return of_other("pad", array, pad_width, mode, **kwargs)
     a = plain_of(asanyarray(array))
     given = {"mode": mode, **kwargs}
     try:
@@ -254,6 +261,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 
 def repeat(a, repeats, axis=None):
+    if type(a) is not ndarray and decides(a, "repeat"):
+        return of_other("repeat", a, repeats, axis=axis)
     a = a if type(a) is ndarray else asanyarray(a)
     if type(a) is not ndarray and has_own(a, "repeat"):
         return a.repeat(repeats, axis=axis)
@@ -270,6 +279,8 @@ def repeat_method(self, repeats, axis=None):
 
 
 def tile(A, reps):
+    if type(A) is not ndarray and decides(A):
+        return of_other("tile", A, reps)
     times = tuple(reps) if isinstance(reps, (list, tuple)) else (reps,)
     a = A if type(A) is ndarray else asanyarray(A)
     if type(a) is not ndarray:

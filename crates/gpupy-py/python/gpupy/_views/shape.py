@@ -13,6 +13,7 @@ from .._classes.subclass import is_instance, plain
 from .._creation.conversion import asanyarray
 from .._creation.orders import is_of_a_subclass, order_of
 from .._fallback.hosts import named_to_host, to_host
+from .._fallback.others import decides, of_other
 from .._gpupy import call, hold, ndarray
 from .._numpys.rebound import by_methods
 
@@ -22,6 +23,12 @@ _VIEWS = (
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split "
     "vsplit"
 ).split()
+
+# The methods, or the way to an element, that NumPy asks its argument for.
+_ASKED_FOR = {
+    **dict.fromkeys(("array_split", "dsplit", "hsplit", "split", "swapaxes", "vsplit"), "swapaxes"),
+    **dict.fromkeys(("permute_dims", "transpose"), "transpose"),
+}
 
 # By how many axes there are to be at least, and how many there are: the key that gives an array them.
 _ALL = slice(None)
@@ -43,6 +50,8 @@ def _view(name: str) -> Callable[..., Any]:
             return call(name, theirs, args, kwargs)
         a = args[0]
         if type(a) is not ndarray:
+            if decides(a, _ASKED_FOR.get(name)):
+                return of_other(name, *args, **kwargs)
             a = asanyarray(a)
             if name == "broadcast_to" and not kwargs.get("subok"):
                 a = plain(a)
@@ -65,6 +74,8 @@ def _at_least(rank: int) -> Callable[..., Any]:
         return _of(arys[0]) if len(arys) == 1 else tuple(_of(a) for a in arys)
 
     def _of(given: Any) -> Any:
+        if type(given) is not ndarray and decides(given):
+            return theirs(given)
         enough = type(given) is ndarray and given.ndim >= rank
         return given if enough else _grown(asanyarray(given), given)
 
@@ -122,10 +133,14 @@ def flip(m, axis=None):
     # All axes, which is nothing that NumPy has to judge.
     if axis is None and type(m) is ndarray and m.ndim:
         return m[_REVERSED * m.ndim]
+    if type(m) is not ndarray and hasattr(m, "ndim") and decides(m, "__getitem__"):
+        return of_other("flip", m, axis=axis)
     return _flipped(m, axis)
 
 
 def reshape(a, /, shape, order="C", *, copy=None):
+    if type(a) is not ndarray and decides(a, "reshape"):
+        return of_other("reshape", a, shape, order=None if order == "C" else order, copy=copy)
     return asanyarray(a).reshape(shape, order=order, copy=copy)
 
 
@@ -134,11 +149,15 @@ def squeeze(a, axis=None):
         return a.squeeze(axis)
     if is_of_a_subclass(a):
         return call("squeeze", np.squeeze, (a, axis), {})
+    if decides(a, "squeeze"):
+        return of_other("squeeze", a, axis=axis)
     # One of another class may have a method that takes no axis.
     return asanyarray(a).squeeze(axis) if axis is not None else asanyarray(a).squeeze()
 
 
 def ravel(a, order="C"):
+    if type(a) is not ndarray and decides(a):
+        return of_other("ravel", a, order=None if order == "C" else order)
     if is_of_a_subclass(a):
         # Of a matrix it makes an array, of others an array of their class.
         return call("ravel", np.ravel, (a, order), {})

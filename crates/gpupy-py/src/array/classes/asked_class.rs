@@ -29,9 +29,12 @@ static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 const NONE: u8 = 0;
 /// Arrays of subclasses, and those whose elements no driver has.
 const NO_DRIVERS: u8 = 1;
+/// These, and arrays without axes, which may be keys.
+const KEYS: u8 = 4;
 
 /// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses and those whose
-/// elements no driver has (1), all (2), or those that the code which called it is lent (3).
+/// elements no driver has (1), all (2), those that the code which called it is lent (3), or the first and arrays
+/// without axes (4).
 #[pyfunction]
 pub fn lend_to(py: Python<'_>, package: &Bound<'_, PyString>, which: u8) -> PyResult<()> {
     table(py, &PACKAGES).set_item(package, which)?;
@@ -50,7 +53,13 @@ impl NdArray {
     fn asked_class<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         if ASKED_FOR.load(Ordering::Relaxed) {
             let which = lent_to_caller(slf.py())?;
-            if which > NO_DRIVERS || which == NO_DRIVERS && is_no_drivers(slf) {
+            let is_asked = match which {
+                NONE => false,
+                NO_DRIVERS => is_no_drivers(slf),
+                KEYS => is_no_drivers(slf) || NdArray::ndim(slf)? == 0,
+                _ => true,
+            };
+            if is_asked {
                 return python_objects::LEND.get(slf.py())?.call1((slf,));
             }
         }
