@@ -57,7 +57,8 @@ def _few_parts(array: ndarray, indices: Any, axis: Any, mode: str) -> Any:
     if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not 0 < numbers.size <= _MOST_PARTS:
         return None
     key = (slice(None),) * axis
-    return _gpupy.join([array[(*key, number, None)] for number in numbers.tolist()], axis)
+    parts: list[Any] = [array[(*key, number, None)] for number in numbers.tolist()]
+    return _gpupy.join(parts, axis)
 
 
 # The elements that an int32 counts.
