@@ -34,10 +34,12 @@ def reduce_ex(self, protocol, /):
     """
     if type(self) is not ndarray:
         return self.__reduce__()
-    if protocol < OUT_OF_BAND or not self._lazy or not self.flags.forc:
-        # As NumPy's, elements that do not follow each other do so in the pickle.
+    if protocol < OUT_OF_BAND or not self._lazy:
         return reduce(self)
     host = _elements(self)
+    if not self.flags.forc:
+        # As NumPy's, elements that do not follow each other do so in the pickle, and are no buffer.
+        return _from_state, (host.__reduce__()[2],)
     order: Any = "F" if self.flags.fnc else "C"
     elements: Any = host.ravel(order=order)
     if elements.dtype.kind == "V":
@@ -63,6 +65,12 @@ def lying_like(array: Any, host: np.ndarray[Any, Any]) -> Any:
     if host.size or not array._lazy:
         return array
     return array._views(np.lib.stride_tricks.as_strided, host.shape, host.strides)._alone()
+
+
+def _from_state(state: Any) -> Any:
+    made = np.empty(0)
+    made.__setstate__(state)
+    return _rebuild(made)
 
 
 def _rebuild(array: np.ndarray[Any, Any]) -> Any:
