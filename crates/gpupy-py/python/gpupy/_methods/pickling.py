@@ -38,14 +38,23 @@ def reduce_ex(self, protocol, /):
         return reduce(self)
     host = _elements(self)
     if not self.flags.forc:
-        # As NumPy's, elements that do not follow each other do so in the pickle, and are no buffer.
-        return _from_state, (host.__reduce__()[2],)
+        return _reduce_apart(self, host)
     order: Any = "F" if self.flags.fnc else "C"
     elements: Any = host.ravel(order=order)
     if elements.dtype.kind == "V":
         # The buffer protocol has no letter for bfloat16.
         elements = elements.view(np.uint16)
     return from_buffer, (pickle.PickleBuffer(elements), host.dtype, host.shape, order)
+
+
+def _reduce_apart(self, host):
+    """Of elements that lie in neither order: NumPy's buffer where they follow each other in a third one,
+    if it has one then; otherwise they follow each other in the pickle."""
+    axes = sorted(range(self.ndim), key=lambda axis: -self.strides[axis])
+    if self.transpose(axes).flags.c_contiguous:
+        lying = np.ascontiguousarray(host.transpose(axes))
+        return _rebuild, (lying.transpose(np.argsort(axes)),)
+    return _from_state, (host.__reduce__()[2],)
 
 
 def _reconstructed(kind: type[Any], shape: tuple[int, ...], letter: bytes) -> Any:
