@@ -117,9 +117,13 @@ impl Turns {
         }
         let last_reads = last_reads(demand, below);
         let bytes = living_bytes(below, &last_reads);
-        // The place of a turn in the middle where the fewest bytes live; of several the same one in each flush.
-        let places = middle..(middle + self.period).min(count);
-        let place = places.min_by_key(|at| (bytes[*at], operations(below, *at)))?;
+        // The place of a turn in the middle where the fewest bytes live; of several that behind the value which most
+        // others read, as it would be stored anyway; of these the same one in each flush.
+        let places = middle.max(1)..(middle + self.period).min(count);
+        let readers = readers(below);
+        let place = places.min_by_key(|at| {
+            (bytes[*at], std::cmp::Reverse(readers[*at - 1]), operations(below, *at))
+        })?;
         let ends = |begin: usize, cut: usize| {
             let last_reads = &last_reads;
             (begin..cut).rev().filter(move |number| last_reads[*number] >= cut)
@@ -201,6 +205,17 @@ fn last_reads(demand: &Demand<'_>, below: &PendingGraph) -> Vec<usize> {
         last[number as usize] = below.values.len();
     }
     last
+}
+
+/// How often each value is read.
+fn readers(below: &PendingGraph) -> Vec<u32> {
+    let mut readers = vec![0; below.values.len()];
+    for source in below.reads.iter().flatten() {
+        if let InputSource::Pending(number) = source {
+            readers[*number as usize] += 1;
+        }
+    }
+    readers
 }
 
 /// The bytes of values before each place that are read behind it.
