@@ -223,6 +223,12 @@ gpupy_core::thresholds! {
     /// The fewest windows into which a flush is cut that repeats itself: the first two are unlike the others, and a cut
     /// may cost a launch. With 16, a loop's last 120 values were planned 1,500 times each (a double buffer by `out=`).
     fewest_windows: usize = 4,
+    /// The most lengths that are tried as a turn's, as what a turn does several times comes again sooner than the turn.
+    periods_tried: usize = 4,
+    /// The part of all values, one in so many, that has to come again after such a length.
+    period_part: usize = 16,
+    /// The open nodes of a walk are counted again when one in so many of them was added: so each is counted some times.
+    open_part: usize = 4,
     /// The least values of a window, rounded up to whole turns. With 64, the first run of the wave equation by slices
     /// takes twice as long as with 16, and has 1.4 times as many launches; with 8, shorter turns have more.
     window_nodes: usize = 16,

@@ -301,3 +301,45 @@ def test_what_a_step_computes_beside_a_value_that_nothing_needs_is_computed(driv
         gpupy._gpupy.reconfigure(driver, strict=True)
         for one, other in zip(loop(gpupy, 8, steps), loop(numpy, 8, steps), strict=True):
             numpy.testing.assert_array_equal(one, other, err_msg=f"{steps} steps")
+
+
+def _fire(np, n, steps):
+    """A forest that burns: the chance that trees grow is compared before the loop, by an equal expression."""
+    chance = np.asarray(numpy.random.default_rng(7).random((n, n)))
+    forest = (chance < 0.7).astype(np.int8)
+    forest[0] *= 2
+    for _ in range(steps):
+        burns = forest == 2
+        near = np.zeros(forest.shape, bool)
+        near[1:] |= burns[:-1]
+        near[:-1] |= burns[1:]
+        near[:, 1:] |= burns[:, :-1]
+        near[:, :-1] |= burns[:, 1:]
+        forest[(forest == 1) & near] = 2
+        forest[burns] = 0
+        forest[(forest == 0) & (chance > 0.99)] = 1
+    return forest
+
+
+def _held_back(np, n, steps):
+    """Values that are made before the loop, and pending still, are read in each turn."""
+    x = np.asarray(numpy.random.default_rng(8).integers(0, 9, (n, n)).astype(np.int32))
+    most, edge = x * 3 + 1, x[::-1] > 4
+    for _ in range(steps):
+        x[1:] += x[:-1]
+        x[:, :-1] -= x[:, 1:]
+        x = np.where(edge, np.minimum(x, most), x - 2)
+        x[2:-2] += most[2:-2]
+    return x
+
+
+@pytest.mark.parametrize("loop", [_fire, _held_back], ids=lambda loop: loop.__name__)
+def test_what_is_made_before_a_loop_is_read_by_turns_that_are_alike(loop):
+    gpupy._gpupy.reconfigure("cpu", pauses=False)
+    steps = 60
+    gpupy.reset_stats()
+    numpy.testing.assert_array_equal(numpy.asarray(loop(gpupy, 256, steps)), loop(numpy, 256, steps))
+    stats = gpupy.stats()
+    # Unlike turns took 980 nodes each (the forest), and cut elsewhere two launches.
+    assert stats["nodes_walked"] < 100 * steps, stats["nodes_walked"]
+    assert stats["launches"] <= (1.5 if loop is _fire else 3) * steps, stats["launches"]

@@ -8,6 +8,7 @@
 
 use crate::schedule::program::kernel::Emitted;
 use crate::schedule::walk::{Child, Role, WalkNode, nodes_of};
+use crate::thresholds::T;
 use gpupy_core::driver::Resources;
 use smallvec::SmallVec;
 
@@ -28,9 +29,6 @@ pub(super) struct OpenNodes {
 }
 
 impl OpenNodes {
-    /// All are counted again when one in so many was added.
-    const PART: usize = 4;
-
     /// None of a walk whose nodes have so many readers.
     pub fn of(readers: &[u32]) -> OpenNodes {
         OpenNodes { readers: readers.to_vec(), ..OpenNodes::default() }
@@ -56,7 +54,7 @@ impl OpenNodes {
     /// The nodes from which all open ones are reached, if counting them again may tell less than what is known: often
     /// enough to matter, and seldom enough that each node is counted a few times.
     pub fn roots(&mut self) -> Option<SmallVec<[Child; 4]>> {
-        if !self.is_old || self.added * OpenNodes::PART < self.counted {
+        if !self.is_old || self.added * T.open_part < self.counted {
             return None;
         }
         let readers = &self.readers;

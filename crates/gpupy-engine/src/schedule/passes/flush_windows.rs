@@ -119,7 +119,7 @@ impl Turns {
         let bytes = living_bytes(below, &last_reads);
         // The place of a turn in the middle where the fewest bytes live; of several that behind the value which most
         // others read, as it would be stored anyway; of these the same one in each flush.
-        let places = middle.max(1)..(middle + self.period).min(count);
+        let places = middle..(middle + self.period).min(count);
         let readers = readers(below);
         let place = places.min_by_key(|at| {
             (bytes[*at], std::cmp::Reverse(readers[*at - 1]), operations(below, *at))
@@ -271,9 +271,6 @@ fn operations(below: &PendingGraph, number: usize) -> u64 {
 
 /// After how many values the same comes again, most often first. What a turn does several times is a shorter period.
 fn periods(likeness: &[u64]) -> SmallVec<[usize; 4]> {
-    /// The most that are tried, and the part of all values that each is a period of.
-    const MOST: usize = 4;
-    const PART: usize = 16;
     let mut last: FxHashMap<u64, usize> = FxHashMap::default();
     let mut votes: FxHashMap<usize, usize> = FxHashMap::default();
     for (number, like) in likeness.iter().enumerate() {
@@ -282,11 +279,11 @@ fn periods(likeness: &[u64]) -> SmallVec<[usize; 4]> {
         }
     }
     let is_period = |(period, votes): &(usize, usize)| {
-        *period <= T.most_of_turn && votes * PART >= likeness.len()
+        *period <= T.most_of_turn && votes * T.period_part >= likeness.len()
     };
     let mut found: Vec<(usize, usize)> = votes.into_iter().filter(is_period).collect();
     found.sort_unstable_by_key(|(period, votes)| (std::cmp::Reverse(*votes), *period));
-    found.into_iter().take(MOST).map(|(period, _)| period).collect()
+    found.into_iter().take(T.periods_tried).map(|(period, _)| period).collect()
 }
 
 /// Of each value, how many in a row up to it do what those a period before do: to what was made a period later, or to
