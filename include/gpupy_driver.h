@@ -101,6 +101,8 @@
 #define GPUPY_OP_GT 132
 #define GPUPY_OP_GE 133
 #define GPUPY_OP_SELECT 144
+#define GPUPY_OP_CHOOSE 145
+#define GPUPY_OP_PIECE 146
 #define GPUPY_OP_LOOP 160
 #define GPUPY_OP_CARRY 161
 #define GPUPY_OP_ITER 162
@@ -128,7 +130,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 3
+#define GPUPY_ABI_MINOR 4
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -516,6 +518,11 @@ typedef struct gpupy_capabilities {
    * makes no launch that lends.
    */
   uint32_t lends;
+  /**
+   * Since 1.4: 1 if programs may have the operations `piece` and `choose`. If it is 0, the host sends
+   * comparisons and selects in their place.
+   */
+  uint32_t pieces;
 } gpupy_capabilities;
 
 /**

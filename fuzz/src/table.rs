@@ -139,6 +139,7 @@ unsafe extern "C" fn init(
         found.resource_names.iter_mut().for_each(|name| characters(bytes, name));
         found.max_reductions = number(bytes).into();
         found.memory_launches = number(bytes);
+        found.pieces = number(bytes);
         found.size = bytes.u8().into();
         told(script, error)
     })

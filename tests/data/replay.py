@@ -71,6 +71,14 @@ class Launch:
             return self.operands[a][self.place(self.accesses[b])]
         if op == "gather":
             return self.operands[a][np.clip(self.values[b], 0, len(self.operands[a]) - 1)]
+        if op == "piece":
+            below = [self.values[a] < end for end in self.listed({"args": [a, b, c]})]
+            return np.where(np.any(below, 0), np.argmax(below, 0), len(below)).astype(np.int32)
+        if op == "choose":
+            values = self.listed({"args": [a, b, c]})
+            values = np.stack([np.broadcast_to(value, self.space) for value in values])
+            number = np.clip(np.broadcast_to(self.values[a], self.space), 0, len(values) - 1)
+            return np.take_along_axis(values, number[None], 0)[0]
         if op in ("carry", "result"):
             return self.lists[a][b]
         if op == "iter":

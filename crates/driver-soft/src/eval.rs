@@ -91,6 +91,22 @@ impl Evaluation<'_> {
                     *bits = u64::from(block[(*index as i32).clamp(0, last) as usize]);
                 }
             }
+            Op::Piece => {
+                let ends = launch.program.listed(inst);
+                for (k, bits) in row.iter_mut().enumerate() {
+                    let at = |value: usize| self.rows[value][k] as i32;
+                    let is_below = |end: &u32| at(a) < at(*end as usize);
+                    *bits = ends.iter().position(is_below).unwrap_or(ends.len()) as u64;
+                }
+            }
+            Op::Choose => {
+                let values = launch.program.listed(inst);
+                let last = values.len() as i32 - 1;
+                for (k, bits) in row.iter_mut().enumerate() {
+                    let number = (self.rows[a][k] as i32).clamp(0, last);
+                    *bits = self.rows[values[number as usize] as usize][k];
+                }
+            }
             Op::Store => {
                 let place = places(&launch.dests[a].access, point);
                 let block = &mut self.blocks.get(launch.dests[a].block)?.bits;

@@ -70,6 +70,7 @@ impl Driver for Soft {
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
             max_reductions: MAX_DESTS,
             memory_launches: true,
+            pieces: true,
             ..Capabilities::default()
         })
     }

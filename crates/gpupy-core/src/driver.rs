@@ -106,6 +106,9 @@ pub struct Capabilities {
     /// ([`Launch::lend`]): the sum of `1 << kind` over each [`LendKind`]. 0 if there are none, as without
     /// [`Config::share`].
     pub lends: u32,
+    /// True if programs may have numbers in pieces (`Op::Piece`, `Op::Choose`). To another driver the core sends
+    /// programs that compare and select in their place (`ir::pieces_lowering`).
+    pub pieces: bool,
 }
 
 /// The costs of a device with memory of its own, besides arithmetic.

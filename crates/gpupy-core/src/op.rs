@@ -284,6 +284,11 @@ ops! {
     // Ternary.
     /// The second where the first (a bool) holds, otherwise the third.
     Select = 144, "select", [], 3, Select, [Moves], 0.0, 1, "";
+    /// Of the values `extra[b..b+c]`, all of one dtype, number [value `a`, an int32], as clamped into the list.
+    Choose = 145, "choose", [], 1, Special, [Moves], 0.0, 1, "";
+    /// The piece in which value `a`, an int32, lies, an int32: the first `k` for which it is less than the int32
+    /// `extra[b+k]`; `c` where there is none.
+    Piece = 146, "piece", [], 1, Special, [], 0.0, 1, "";
 
     // Control. Values inside a region are seen only there; what leaves it is a `result`.
     /// Region run [value `a`, an int32] times; `extra[b..b+c]` are the carried values' starts.
@@ -346,6 +351,21 @@ impl Op {
     /// True for operations that compute one value from values alone.
     pub fn is_scalar_op(self) -> bool {
         self.info().rule != Rule::Special
+    }
+
+    /// The arguments of an instruction that are positions of instructions; lists in `Program::extra` come on top.
+    pub fn value_arguments(self) -> std::ops::Range<usize> {
+        match self {
+            Op::Const | Op::Param | Op::Load | Op::Index => 0..0,
+            Op::Gather | Op::Store => 1..2,
+            Op::Loop | Op::If | Op::Else | Op::End | Op::Carry | Op::Iter | Op::Result => 0..1,
+            _ => 0..self.info().arity as usize,
+        }
+    }
+
+    /// True for instructions whose arguments `b` and `c` are a list of values in `Program::extra`.
+    pub fn has_list(self) -> bool {
+        matches!(self, Op::Loop | Op::Else | Op::End | Op::Piece | Op::Choose)
     }
 
     /// The dtype that the operation gives for operands of these dtypes, or `None` when it does not

@@ -141,7 +141,7 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         RawCapabilities gpupy_capabilities {
             size device hardware forms flushes_subnormals host_memory max_dests max_block_len
             dtype_count dtypes resource_count resource_limits resource_names in_place
-            import_alignment max_reductions memory_launches lends
+            import_alignment max_reductions memory_launches lends pieces
         }
         RawBlockSpec gpupy_block_spec { size dtype len memory }
         RawInst gpupy_inst { op dtype args }

@@ -12,7 +12,7 @@ use crate::reporting::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
 use gpupy_core::functions;
-use gpupy_core::ir::{Builder, Inst, Program};
+use gpupy_core::ir::{Builder, Inst, Program, pieces_lowering};
 use gpupy_core::op::{Op, Rule};
 
 pub const GROUP: &str = "data";
@@ -43,6 +43,9 @@ fn replay(device: &mut Device, case: &Case) -> Outcome {
     }
     if !device.caps.has(run.program.form.kind()) {
         return skip(format!("no {} form", run.program.form.kind()));
+    }
+    if !device.caps.pieces {
+        run.program = pieces_lowering::lowered(&run.program);
     }
     // Lowered programs may have operations that are lowered themselves.
     while lower(device, &mut run)? {}
@@ -124,6 +127,8 @@ fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
             (Op::Index, _) => b.index(a),
             (Op::Load, _) => b.load(a, second),
             (Op::Gather, _) => b.gather(a, name(second)),
+            (Op::Piece, _) => b.piece(name(a), &list()),
+            (Op::Choose, _) => b.choose(name(a), &list()),
             (Op::Loop, _) => b.begin_loop(name(a), &list()),
             (Op::If, _) => b.begin_if(name(a)),
             (Op::Carry, _) => b.carry(name(a), second),

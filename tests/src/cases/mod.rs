@@ -18,6 +18,7 @@ pub mod leaks;
 mod long;
 mod memory;
 mod partitioning;
+mod pieces;
 mod random;
 mod reductions;
 mod regions;
@@ -61,6 +62,7 @@ pub const LEVELS: &[Group] = &[
     (several_reductions::GROUP, several_reductions::run),
     (forms::GROUP, forms::run),
     (regions::GROUP, regions::run),
+    (pieces::GROUP, pieces::run),
     (data::GROUP, data::run),
     (specials::GROUP, specials::run),
     (functions::GROUP, functions::run),

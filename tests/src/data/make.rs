@@ -9,6 +9,7 @@
 use super::forms::forms;
 use super::named::Named;
 use super::operations::{casts, functions, operations};
+use super::pieces::pieces;
 use super::programs::programs;
 use super::reductions::reductions;
 use super::regions::regions;
@@ -27,6 +28,7 @@ pub fn files() -> Vec<(&'static str, Vec<Named>)> {
         ("operations-float32", operations(DType::F32)),
         ("operations-int32", operations(DType::I32)),
         ("operations-uint32", operations(DType::U32)),
+        ("pieces", pieces()),
         ("programs", programs()),
         ("reductions", reductions()),
         ("regions", regions()),

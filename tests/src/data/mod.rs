@@ -17,6 +17,8 @@ mod named;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod pieces;
+#[cfg(test)]
 mod programs;
 #[cfg(test)]
 mod reductions;
@@ -44,7 +46,7 @@ macro_rules! files {
 
 files! {
     "accesses" "casts" "destinations" "forms" "functions" "operations-bool" "operations-float32"
-    "operations-int32" "operations-uint32" "programs" "reductions" "regions"
+    "operations-int32" "operations-uint32" "pieces" "programs" "reductions" "regions"
 }
 
 /// A document.

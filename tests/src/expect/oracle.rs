@@ -416,6 +416,17 @@ impl<'a> Machine<'a> {
                 self.inputs.push(operand[index as usize]);
                 operand[index as usize]
             }
+            Op::Piece => {
+                let number = self.values[a].as_i32();
+                let ends = self.list(inst);
+                let is_below = |end: &Scalar| number < end.as_i32();
+                Scalar::i32(ends.iter().position(is_below).unwrap_or(ends.len()) as i32)
+            }
+            Op::Choose => {
+                let values = self.list(inst);
+                let last = values.len() as i64 - 1;
+                values[i64::from(self.values[a].as_i32()).clamp(0, last) as usize]
+            }
             Op::Carry | Op::Result => self.lists[a][b],
             Op::Iter => Scalar::i32(self.iterations[a]),
             op => {

@@ -34,6 +34,8 @@ impl OperationSupport {
         }
         let native = match op {
             _ if op.form().is_some() => self.combines(op, dtype),
+            // The core sends comparisons and selects in their place.
+            Op::Piece | Op::Choose => false,
             _ if op.info().rule == Rule::Special => true,
             // For a cast, `dtype` is the result's. The operand may have any supported dtype.
             Op::Cast => self.dtypes.iter().all(|from| supports(op, *from, dtype)),

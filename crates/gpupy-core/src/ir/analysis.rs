@@ -124,7 +124,7 @@ impl Program {
                         && uniform[self.insts[region].args[0] as usize]
                         && branches.into_iter().all(|value| uniform[value as usize])
                 }
-                op if op.is_scalar_op() || op == Op::Gather => {
+                op if op.is_scalar_op() || matches!(op, Op::Gather | Op::Piece | Op::Choose) => {
                     self.uses(inst).all(|value| uniform[value as usize])
                 }
                 _ => false,

@@ -10,18 +10,27 @@ use crate::dtype::DType;
 use crate::op::{Op, Rule};
 use crate::scalar::Scalar;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A program under construction.
 pub struct Builder {
     program: Program,
-    /// Equal pure instructions, one map for each open region.
-    seen: Vec<FxHashMap<Inst, u32>>,
+    /// The values of pure instructions, for each open region.
+    seen: Vec<PureValues>,
+}
+
+/// The values of the pure instructions of a region, by what they compute.
+#[derive(Default)]
+struct PureValues {
+    insts: FxHashMap<Inst, u32>,
+    /// Those with lists of values.
+    lists: FxHashMap<(Op, u32, SmallVec<[u32; 4]>), u32>,
 }
 
 impl Builder {
     /// Starts a program over an iteration space of `rank` axes.
     pub fn new(form: Form, rank: u32) -> Builder {
-        Builder { program: Program::empty(form, rank), seen: vec![FxHashMap::default()] }
+        Builder { program: Program::empty(form, rank), seen: vec![PureValues::default()] }
     }
 
     /// Adds an operand block and returns its slot.
@@ -74,6 +83,17 @@ impl Builder {
         self.pure(Op::Gather, dtype, [operand, index, 0])
     }
 
+    /// The piece in which an int32 value lies, an int32: the first whose end, an int32 value, it is below.
+    pub fn piece(&mut self, number: u32, ends: &[u32]) -> u32 {
+        self.listing(Op::Piece, DType::I32, number, ends)
+    }
+
+    /// One of several values of one dtype, by its number in the list, an int32 value.
+    pub fn choose(&mut self, number: u32, values: &[u32]) -> u32 {
+        let dtype = self.dtype(values[0]);
+        self.listing(Op::Choose, dtype, number, values)
+    }
+
     /// A cast or bitcast.
     pub fn convert(&mut self, op: Op, value: u32, to: DType) -> u32 {
         self.pure(op, to, [value, 0, 0])
@@ -122,7 +142,7 @@ impl Builder {
         let (at, len) = self.list(values);
         self.seen.pop();
         self.raw(Op::Else, DType::Bool, [region, at, len]);
-        self.seen.push(FxHashMap::default());
+        self.seen.push(PureValues::default());
     }
 
     /// Ends a region with its values.
@@ -149,9 +169,7 @@ impl Builder {
             return known.at as u32;
         }
         let dtype = self.dtype(value);
-        for map in &mut self.seen {
-            map.clear();
-        }
+        self.seen.iter_mut().for_each(|known| *known = PureValues::default());
         let is_first = self.program.reduce_range().is_none();
         if let (true, Form::Reduce { op: of_form }) = (is_first, &mut self.program.form) {
             *of_form = op;
@@ -198,6 +216,10 @@ impl Builder {
             let [a, b, c] = inst.args;
             let new = match inst.op {
                 Op::Param => values[a as usize],
+                Op::Piece | Op::Choose => {
+                    let values = list(b, c);
+                    self.listing(inst.op, inst.dtype, name(a), &values)
+                }
                 Op::Const => self.pure(Op::Const, inst.dtype, inst.args),
                 Op::Loop => {
                     let starts = list(b, c);
@@ -246,7 +268,7 @@ impl Builder {
 
     fn open(&mut self, op: Op, args: [u32; 3]) -> u32 {
         let region = self.raw(op, DType::Bool, args);
-        self.seen.push(FxHashMap::default());
+        self.seen.push(PureValues::default());
         region
     }
 
@@ -260,17 +282,31 @@ impl Builder {
         push(&mut self.program.insts, Inst { op, dtype, args })
     }
 
+    /// A pure instruction with a list. An equal one of the same region is taken in its place.
+    fn listing(&mut self, op: Op, dtype: DType, first: u32, values: &[u32]) -> u32 {
+        let key = (op, first, SmallVec::from_slice(values));
+        if let Some(found) = self.seen.iter().find_map(|known| known.lists.get(&key)) {
+            return *found;
+        }
+        let (at, len) = self.list(values);
+        let value = self.raw(op, dtype, [first, at, len]);
+        if let Some(known) = self.seen.last_mut() {
+            known.lists.insert(key, value);
+        }
+        value
+    }
+
     fn pure(&mut self, op: Op, dtype: DType, args: [u32; 3]) -> u32 {
         debug_assert!(op.info().rule != Rule::Special || op.info().arity == 0 || op == Op::Gather);
         let inst = Inst { op, dtype, args };
-        for map in &self.seen {
-            if let Some(found) = map.get(&inst) {
+        for known in &self.seen {
+            if let Some(found) = known.insts.get(&inst) {
                 return *found;
             }
         }
         let value = push(&mut self.program.insts, inst);
-        if let Some(map) = self.seen.last_mut() {
-            map.insert(inst, value);
+        if let Some(known) = self.seen.last_mut() {
+            known.insts.insert(inst, value);
         }
         value
     }

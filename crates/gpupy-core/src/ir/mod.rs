@@ -19,6 +19,7 @@ mod build;
 mod early_exit;
 mod fingerprint;
 mod form;
+pub mod pieces_lowering;
 mod reductions;
 mod text;
 mod verify;
@@ -121,11 +122,16 @@ impl Program {
             Op::Gather | Op::Store => ([args[1], 0, 0], 1),
             _ => (args, arity),
         };
-        let list = match inst.op {
-            Op::Loop | Op::Else | Op::End => args[1] as usize..args[1] as usize + args[2] as usize,
-            _ => 0..0,
-        };
-        let extra = self.extra.get(list).unwrap_or(&[]);
-        direct.0.into_iter().take(direct.1).chain(extra.iter().copied())
+        direct.0.into_iter().take(direct.1).chain(self.listed(inst).iter().copied())
+    }
+
+    /// The values in the list of an instruction. In a program that does not verify, lists outside [`Program::extra`]
+    /// are empty.
+    pub fn listed(&self, inst: &Inst) -> &[u32] {
+        if !inst.op.has_list() {
+            return &[];
+        }
+        let (from, count) = (inst.args[1] as usize, inst.args[2] as usize);
+        self.extra.get(from..from.saturating_add(count)).unwrap_or(&[])
     }
 }

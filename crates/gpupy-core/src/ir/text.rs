@@ -39,6 +39,7 @@ fn layout(op: Op) -> &'static [ArgumentForm] {
         Op::Index => &[Slot('a')],
         Op::Load => &[Slot('o'), Slot('a')],
         Op::Gather => &[Slot('o'), Value],
+        Op::Piece | Op::Choose => &[Value, List],
         Op::Loop => &[Value, List],
         Op::Carry | Op::Result => &[Value, Number],
         Op::Iter => &[Value],

@@ -127,6 +127,26 @@ impl<'a> ProgramWalk<'a> {
                 gives(inst, slot("operand", &self.program.operands, a)?)?;
                 self.takes("index", b, DType::I32)?;
             }
+            Op::Piece => {
+                used = 3;
+                self.takes("number", a, DType::I32)?;
+                let ends = self.list(b, c)?;
+                if ends.is_empty() || ends.iter().any(|dtype| *dtype != DType::I32) {
+                    return Err(format!("the ends of pieces are {}, not int32", names(&ends)));
+                }
+                gives(inst, DType::I32)?;
+            }
+            Op::Choose => {
+                used = 3;
+                self.takes("number", a, DType::I32)?;
+                let dtypes = self.list(b, c)?;
+                match dtypes[..] {
+                    [first, ..] if dtypes.iter().all(|dtype| *dtype == first) => {
+                        gives(inst, first)?;
+                    }
+                    _ => return Err(format!("it chooses from {}", names(&dtypes))),
+                }
+            }
             Op::Loop => {
                 used = 3;
                 self.takes("count", a, DType::I32)?;

@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver have the same one.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 3;
+pub const GPUPY_ABI_MINOR: u32 = 4;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -214,6 +214,9 @@ pub struct RawCapabilities {
     /// shares objects with: the sum of `1 << kind` (`GPUPY_LEND_TEXTURE` …). If it is 0, the host
     /// makes no launch that lends.
     pub lends: u32,
+    /// Since 1.4: 1 if programs may have the operations `piece` and `choose`. If it is 0, the host sends
+    /// comparisons and selects in their place.
+    pub pieces: u32,
 }
 
 /// The block that `block_alloc` allocates.

@@ -75,6 +75,7 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
     raw.max_reductions = found.max_reductions as u64;
     raw.memory_launches = found.memory_launches.into();
     raw.lends = found.lends;
+    raw.pieces = found.pieces.into();
     raw.in_place = found.in_place.into();
     raw.max_dests = found.max_dests.try_into().unwrap_or(u32::MAX);
     raw.max_block_len = found.max_block_len as u64;

@@ -153,7 +153,16 @@ impl Generator {
 
     fn grow(&mut self, values: &mut Vec<u32>, depth: usize) {
         for _ in 0..self.rng.below(12) {
-            match self.rng.below(10) {
+            match self.rng.below(11) {
+                10 => {
+                    let number = self.pick(values, DType::I32);
+                    let ends: Vec<u32> =
+                        (0..1 + self.rng.below(3)).map(|_| self.pick(values, DType::I32)).collect();
+                    let (piece, dtype) = (self.builder.piece(number, &ends), self.dtype());
+                    let chosen: Vec<u32> =
+                        (0..1 + self.rng.below(4)).map(|_| self.pick(values, dtype)).collect();
+                    values.extend([piece, self.builder.choose(piece, &chosen)]);
+                }
                 0 if depth > 0 => self.a_loop(values, depth),
                 1 if depth > 0 => self.a_choice(values, depth),
                 2 => {

@@ -2,7 +2,7 @@
 
 use crate::generate;
 use gpupy_core::DType;
-use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::ir::{Builder, Form, Program, pieces_lowering};
 use gpupy_core::op::Op;
 use proptest::prelude::*;
 
@@ -13,6 +13,17 @@ proptest! {
     fn everything_that_the_builder_makes_is_valid(seed: u64) {
         let program = generate::program(seed);
         prop_assert!(program.verify().is_ok(), "{:?}\n{}", program.verify(), program);
+    }
+
+    #[test]
+    fn a_program_without_numbers_in_pieces_is_valid_and_takes_the_same_launches(seed: u64) {
+        let program = generate::program(seed);
+        let lowered = pieces_lowering::lowered(&program);
+        prop_assert!(lowered.verify().is_ok(), "{:?}\n{}", lowered.verify(), lowered);
+        prop_assert!(!pieces_lowering::is_in(&lowered));
+        let lists = |of: &Program| (of.operands.clone(), of.params.clone(), of.dests.clone());
+        prop_assert_eq!(lists(&lowered), lists(&program));
+        prop_assert_eq!(lowered.accesses, program.accesses);
     }
 
     #[test]
@@ -54,6 +65,13 @@ fn every_mistake_is_named() {
         ("%0 = param bool p1\n%1 = sub bool %0 %0", "`sub` does not take (`bool`, `bool`)"),
         ("%0 = param int32 p0\n%1 = lt int32 %0 %0", "the dtype is `int32`, not `bool`"),
         ("%0 = param bool p1\n%1 = gather float32 o0 %0", "the index is `bool`, not `int32`"),
+        ("%0 = param bool p1\n%1 = piece int32 %0 (%0)", "the number is `bool`, not `int32`"),
+        ("%0 = param int32 p0\n%1 = piece int32 %0 ()", "the ends of pieces are (), not int32"),
+        ("%0 = param int32 p0\n%1 = choose int32 %0 ()", "it chooses from ()"),
+        (
+            "%0 = param int32 p0\n%1 = param bool p1\n%2 = choose int32 %0 (%0 %1)",
+            "it chooses from (`int32`, `bool`)",
+        ),
         ("%0 = param bool p1\n%1 = loop %0 ()", "the count is `bool`, not `int32`"),
         ("%0 = param int32 p0\n%1 = if %0", "the condition is `int32`, not `bool`"),
         ("%0 = param bool p1\n%1 = if %0\nend %1 ()", "region `1` has no `else`"),

@@ -1,10 +1,11 @@
-//! bfloat16 on drivers without it.
+//! bfloat16 and numbers in pieces on drivers without them.
 //!
-//! Owns [`provided`] and the driver that it wraps another in, which rewrites programs with bfloat16
-//! (`gpupy_core::ir::bfloat16_lowering`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent
-//! bfloat16, neither a block nor a question; other programs reach it as they are.
+//! Owns [`provided`] and the driver that it wraps another in, which rewrites programs: with bfloat16
+//! (`gpupy_core::ir::bfloat16_lowering`), whose blocks become blocks of uint16, and with numbers in pieces
+//! (`gpupy_core::ir::pieces_lowering`). Invariant: the wrapped driver is never sent what it lacks of these, neither a
+//! block, a program nor a question; other programs reach it as they are.
 //!
-//! Not here: drivers that have bfloat16 among their dtypes, which are not wrapped.
+//! Not here: drivers that have both, which are not wrapped.
 
 use crate::thresholds::T;
 use gpupy_core::driver::{
@@ -12,7 +13,7 @@ use gpupy_core::driver::{
     Resources,
 };
 use gpupy_core::ir::bfloat16_lowering::{is_in, lowered, operations, stored};
-use gpupy_core::ir::{Builder, Fingerprint, Form, Program};
+use gpupy_core::ir::{Builder, Fingerprint, Form, Program, pieces_lowering};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
@@ -20,15 +21,18 @@ use std::sync::Arc;
 
 const BF16: DType = DType::BF16;
 
-/// A driver that is open, with bfloat16 among its capabilities if it computes what bfloat16 is made of.
+/// A driver that is open, with numbers in pieces, and with bfloat16 among its capabilities, if it computes what these
+/// are made of.
 pub fn provided(
     driver: Box<dyn Driver>,
     mut caps: Capabilities,
 ) -> (Box<dyn Driver>, Capabilities) {
-    if caps.dtypes.contains(&BF16) {
+    if caps.dtypes.contains(&BF16) && caps.pieces {
         return (driver, caps);
     }
-    let mut driver = LoweringDriver { is_able: false, driver, programs: FxHashMap::default() };
+    let (has_bfloat16, has_pieces, is_able) = (false, false, false);
+    let programs = FxHashMap::default();
+    let mut driver = LoweringDriver { has_bfloat16, has_pieces, is_able, driver, programs };
     driver.admit(&mut caps);
     (Box::new(driver), caps)
 }
@@ -36,9 +40,12 @@ pub fn provided(
 /// A driver behind the rewriting of programs.
 struct LoweringDriver {
     driver: Box<dyn Driver>,
+    /// Whether the driver has bfloat16, and numbers in pieces, by itself.
+    has_bfloat16: bool,
+    has_pieces: bool,
     /// Whether the driver computes what bfloat16 is made of.
     is_able: bool,
-    /// The programs without bfloat16; `None` for those that have no such program.
+    /// The rewritten programs; `None` for those that have none.
     programs: FxHashMap<Fingerprint, Option<Arc<RewrittenProgram>>>,
 }
 
@@ -48,8 +55,16 @@ struct RewrittenProgram {
 }
 
 impl LoweringDriver {
-    /// Adds bfloat16 to the driver's capabilities if it is able.
+    /// Adds what the driver lacks to its capabilities, if it is able.
     fn admit(&mut self, caps: &mut Capabilities) {
+        self.has_pieces = caps.pieces;
+        let is_compared = |op| self.driver.get_method(op, DType::I32) == Method::Native;
+        caps.pieces |=
+            caps.dtypes.contains(&DType::I32) && [Op::Lt, Op::Select].into_iter().all(is_compared);
+        self.has_bfloat16 = caps.dtypes.contains(&BF16);
+        if self.has_bfloat16 {
+            return;
+        }
         let needed = [DType::U16, DType::U32, DType::F32];
         let is_native = |(op, dtype): (Op, DType)| {
             // Comparisons and others are named by the dtype of their operands.
@@ -67,7 +82,12 @@ impl LoweringDriver {
         }
     }
 
-    /// The program to send for one with bfloat16.
+    /// Whether a program is rewritten.
+    fn is_rewritten(&self, program: &Program) -> bool {
+        !self.has_pieces && pieces_lowering::is_in(program) || !self.has_bfloat16 && is_in(program)
+    }
+
+    /// The program to send for one that is rewritten.
     fn program(
         &mut self,
         program: &Program,
@@ -76,9 +96,16 @@ impl LoweringDriver {
         if self.programs.len() >= T.lowered_programs {
             self.programs.clear();
         }
-        let is_able = self.is_able;
+        let (is_able, has_bfloat16) = (self.is_able, self.has_bfloat16);
         let known = self.programs.entry(fingerprint).or_insert_with(|| {
-            let program = is_able.then(|| lowered(program)).flatten()?;
+            // Choices of bfloat16 become selects first.
+            let mut program = match pieces_lowering::is_in(program) {
+                true => pieces_lowering::lowered(program),
+                false => program.clone(),
+            };
+            if is_in(&program) && !has_bfloat16 {
+                program = is_able.then(|| lowered(&program)).flatten()?;
+            }
             let fingerprint = program.fingerprint();
             Some(Arc::new(RewrittenProgram { program, fingerprint }))
         });
@@ -109,7 +136,9 @@ impl Driver for LoweringDriver {
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
         match op {
-            _ if dtype != BF16 => self.driver.get_method(op, dtype),
+            Op::Piece if !self.has_pieces => self.get_method(Op::Lt, dtype),
+            Op::Choose if !self.has_pieces => self.get_method(Op::Select, dtype),
+            _ if dtype != BF16 || self.has_bfloat16 => self.driver.get_method(op, dtype),
             _ if !self.is_able => Method::Absent,
             Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul => Method::Absent,
             Op::Gather => self.driver.get_method(op, DType::U16),
@@ -123,7 +152,8 @@ impl Driver for LoweringDriver {
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        self.driver.block_alloc(BlockSpec { dtype: stored(spec.dtype), ..spec })
+        let dtype = if self.has_bfloat16 { spec.dtype } else { stored(spec.dtype) };
+        self.driver.block_alloc(BlockSpec { dtype, ..spec })
     }
 
     fn block_free(&mut self, block: BlockId) {
@@ -139,7 +169,7 @@ impl Driver for LoweringDriver {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        if !is_in(program) {
+        if !self.is_rewritten(program) {
             return self.driver.check_ir(program);
         }
         let lowered = self.program(program, program.fingerprint())?;
@@ -147,7 +177,7 @@ impl Driver for LoweringDriver {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        if !is_in(launch.program) {
+        if !self.is_rewritten(launch.program) {
             return self.driver.eval_ir(launch);
         }
         let lowered = self.program(launch.program, launch.fingerprint)?;
@@ -158,6 +188,17 @@ impl Driver for LoweringDriver {
     fn resource_get(&self, part: Part) -> Resources {
         let op = |op| operations(op).into_iter().map(|(op, dtype)| Part::Op(op, dtype));
         match part {
+            Part::Op(op, dtype) if !self.has_pieces && pieces_lowering::is_lowered(op) => {
+                let made = pieces_lowering::operations(op, dtype);
+                let made = made.into_iter().map(|(op, dtype)| Part::Op(op, dtype));
+                let mut need = made.fold(self.driver.resource_zero(), |mut sum, part| {
+                    self.driver.resource_add(&mut sum, &self.resource_get(part));
+                    sum
+                });
+                self.driver.resource_add(&mut need, &self.driver.resource_get(Part::Index));
+                need
+            }
+            part if self.has_bfloat16 => self.driver.resource_get(part),
             Part::Op(of, BF16) => self.sum(op(of)),
             Part::Operand(BF16) => self.sum(op(Op::Load).chain([Part::Operand(DType::U16)])),
             Part::Param(BF16) => self.sum(op(Op::Param).chain([Part::Param(DType::U16)])),

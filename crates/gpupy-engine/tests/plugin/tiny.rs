@@ -79,6 +79,7 @@ impl Driver for Tiny {
             costs: Some(Costs { round_trip: 20_000.0, upload: 0.25, download: 0.5 }),
             max_reductions: 6,
             memory_launches: true,
+            pieces: false,
             lends: if config.share { 3 } else { 0 },
         })
     }

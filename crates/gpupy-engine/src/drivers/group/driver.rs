@@ -120,6 +120,7 @@ impl DeviceGroup {
             in_place: false,
             memory_launches: false,
             lends: 0,
+            pieces: open.iter().all(|(member, _)| member.caps.pieces),
             // Each member reads what it needs, where it lies or by a copy.
             import_alignment: alignments.fold(ALIGNMENT, usize::max),
             findings: findings.chain(lead.caps.findings.iter().cloned()).collect(),

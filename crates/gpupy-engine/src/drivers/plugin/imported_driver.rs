@@ -304,6 +304,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         max_reductions: usize::try_from(raw.max_reductions).unwrap_or(usize::MAX),
         memory_launches: raw.memory_launches != 0,
         lends: raw.lends,
+        pieces: raw.pieces != 0,
     })
 }
 
