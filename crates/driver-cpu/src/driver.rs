@@ -2,7 +2,7 @@
 //! the launch (`run`). A map that is evaluated at enough points runs as machine code instead, if `gpupy-jit`
 //! can write it; both give the same bits.
 //!
-//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval.rs`),
+//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval`),
 //! what operations compute (`rows`).
 
 use crate::blocks::Blocks;
@@ -72,6 +72,7 @@ impl Driver for Cpu {
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
             max_reductions: MAX_REDUCTIONS,
             memory_launches: true,
+            pieces: true,
             ..Capabilities::default()
         })
     }

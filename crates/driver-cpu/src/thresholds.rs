@@ -22,10 +22,14 @@ gpupy_core::thresholds! {
     scratch_row: usize = 2048,
 
     // index_split
-    /// The most boxes into which computed indices split a launch: each is a launch of its own.
+    /// The most boxes into which numbers in pieces split a launch: each is a launch of its own.
     most_boxes: usize = 64,
-    /// The fewest points of a box, on average: for smaller boxes the gathers are faster.
-    box_points: usize = 8,
+    /// The fewest points of a box that is cut: in smaller ones the gathers are faster than launches.
+    box_points: usize = 128,
+    /// The bytes that the map of a reduction stores at a time, for each thread: they stay in the second cache.
+    strip_bytes: usize = 256 << 10,
+    /// How many times as much it may store where rows that lie side by side are reduced, of which it takes a chunk.
+    long_strips: usize = 8,
 
     // library_ops
     /// The fewest keys that are sorted by digits.

@@ -11,13 +11,16 @@ use crate::compile::plan_compiler::{self, RowVariant};
 use crate::compile::row_plan::{ComputedValue, ReducePlan, RowPlan, RowReduction, Stride};
 use crate::compile::short_operation::ShortOperation;
 use crate::errors::NAME;
-use crate::index_split::affine_facts::AffineIndices;
+use crate::index_split::affine_facts::AffineNumbers;
+use crate::index_split::launch_box::LoweredMap;
+use crate::index_split::split_reduction::SplitReduction;
 use crate::resources;
 use crate::thresholds::T;
 use gpupy_core::driver::Evaluated;
-use gpupy_core::ir::{self, Form, Inst, Program};
+use gpupy_core::ir::{self, Fingerprint, Form, Inst, Program, pieces_lowering};
 use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
+use std::sync::Arc;
 
 /// The strides of a few inputs, then destinations, and whether a destination is an operand, packed into one
 /// number.
@@ -41,9 +44,35 @@ impl StrideKey {
 /// A program that was evaluated before, with all that was compiled for it.
 pub struct CachedProgram {
     pub inputs: ProgramInputs,
-    /// The indices of its gathers, where some may be affine.
-    pub numbers: Option<AffineIndices>,
+    /// What is evaluated in its place, where it has numbers in pieces.
+    pub in_pieces: Option<Arc<ProgramInPieces>>,
     prepared: Vec<Specialisation>,
+}
+
+/// A program with numbers in pieces.
+pub struct ProgramInPieces {
+    /// What cuts a launch, of a reduction that of its map, into boxes, if it can be cut, and the map for boxes that are
+    /// not cut.
+    pub numbers: Option<(AffineNumbers, LoweredMap)>,
+    /// The map of a reduction, and the rest of it.
+    pub reduction: Option<SplitReduction>,
+    /// The program that compares and selects instead, for launches that are not cut.
+    pub lowered: Program,
+    pub fingerprint: Fingerprint,
+}
+
+impl ProgramInPieces {
+    fn of(program: &Program) -> Option<Arc<ProgramInPieces>> {
+        if !pieces_lowering::is_in(program) {
+            return None;
+        }
+        let reduction = SplitReduction::of(program);
+        let map = reduction.as_ref().map_or(program, |reduction| &reduction.map);
+        let numbers = AffineNumbers::of(map).map(|numbers| (numbers, LoweredMap::of(map)));
+        let lowered = pieces_lowering::lowered(program);
+        let fingerprint = lowered.fingerprint();
+        Some(Arc::new(ProgramInPieces { numbers, reduction, lowered, fingerprint }))
+    }
 }
 
 /// A program compiled for one set of strides.
@@ -75,8 +104,8 @@ impl CachedProgram {
             let error = Error::new(ErrorKind::Refused, NAME);
             return Err(error.says("too many instructions").with("limit", limit));
         }
-        let (inputs, numbers) = (ProgramInputs::of(program), AffineIndices::of(program));
-        Ok(CachedProgram { inputs, numbers, prepared: Vec::new() })
+        let (inputs, in_pieces) = (ProgramInputs::of(program), ProgramInPieces::of(program));
+        Ok(CachedProgram { inputs, in_pieces, prepared: Vec::new() })
     }
 
     /// The specialisation for these strides, of at most 31 inputs and destinations.

@@ -1,13 +1,13 @@
-//! Dataflow analysis: affine indices and decided comparisons of a program in a box of its space.
+//! Affine numbers in a box: which piece its points lie in, and where it gathers.
 //!
-//! Owns [`AffineIndices`] (the relevant integers and comparisons of a program, found once), [`Fact`] (the value
-//! of one of them in a box) and [`BoxCut`]. Invariant: a fact holds at every point of its box, in the
-//! arithmetic of int32.
+//! Owns [`AffineNumbers`] (the integers of a program that say so, found once), the [`Fact`]s of a box, and [`BoxCut`].
+//! A `piece` cuts a space where its number reaches an end: the boxes that are left lie in one piece of each.
+//! Invariant: a fact holds at every point of its box, in the arithmetic of int32.
 //!
 //! Not here: the boxes (`launch_box.rs`), the specialised program (`residual.rs`).
 
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{Form, Program};
+use gpupy_core::ir::Program;
 use gpupy_core::{DType, Op};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -15,15 +15,8 @@ use std::ops::Range;
 /// The points of a box: a range along each axis.
 pub type IndexBox = SmallVec<[Range<i64>; 4]>;
 
-/// The value of an instruction at all points of a box.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fact {
-    /// An affine function of the coordinates of the launch's space.
-    Affine(Access),
-    /// A comparison with this result everywhere.
-    Holds(bool),
-    Unknown,
-}
+/// The affine function of the launch's coordinates that an instruction is at all points of a box, if it is one.
+pub type Fact = Option<Access>;
 
 /// A cut of a box, before a coordinate along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,94 +25,76 @@ pub struct BoxCut {
     pub at: i64,
 }
 
-/// The integers and comparisons of a program on which gathers depend.
-pub struct AffineIndices {
+/// The integers of a program on which its pieces and gathers depend.
+pub struct AffineNumbers {
     /// For each instruction, whether facts are derived for it.
     is_number: Vec<bool>,
-    /// For each instruction, whether boxes are cut where its result changes.
-    decides: Vec<bool>,
-    /// The parameters that indices depend on.
+    /// The parameters among them.
     pub params: Vec<usize>,
-    /// The accesses of index values that indices depend on.
+    /// Their accesses.
     pub accesses: Vec<usize>,
     /// The operands that are gathered from.
     pub tables: Vec<usize>,
 }
 
-impl AffineIndices {
-    /// The analysis of a map that gathers at such indices; `None` for other programs. Instructions inside loops
-    /// and branches are not analysed.
-    pub fn of(program: &Program) -> Option<AffineIndices> {
-        let reads = program.insts.iter().any(|inst| inst.op == Op::Gather);
-        if program.form != Form::Map || !reads {
-            return None;
-        }
+impl AffineNumbers {
+    /// Those of a map with pieces outside loops and branches; `None` for other maps.
+    pub fn of(program: &Program) -> Option<AffineNumbers> {
         let count = program.insts.len();
-        let (mut is_number, mut reads_by_number) = (vec![false; count], vec![false; count]);
-        let (mut decides, mut is_wanted) = (vec![false; count], vec![false; count]);
-        let mut depth = 0;
+        let mut is_number = vec![false; count];
+        let (mut depth, mut has_pieces) = (0, false);
         for (at, inst) in program.insts.iter().enumerate() {
             match inst.op {
                 Op::Loop | Op::If => depth += 1,
                 Op::End => depth -= 1,
                 _ => {}
             }
-            let args = inst.args.map(|arg| arg as usize);
-            let are = |which: &[usize]| which.iter().all(|arg| is_number[*arg]);
-            let [a, b, c] = args;
             let known = match (inst.op, inst.dtype) {
                 (Op::Index | Op::Const | Op::Param, DType::I32) => true,
-                (Op::Add | Op::Sub | Op::Mul, DType::I32) => are(&[a, b]),
-                (Op::Select, DType::I32) => are(&[a, b, c]),
-                (Op::Lt | Op::Le | Op::Gt | Op::Ge, DType::Bool) => are(&[a, b]),
+                (Op::Add | Op::Sub | Op::Mul | Op::Piece | Op::Choose, DType::I32) => {
+                    program.uses(inst).all(|value| is_number[value as usize])
+                }
                 _ => false,
             };
             is_number[at] = known && depth == 0;
-            is_wanted[at] = inst.op == Op::Gather && is_number[b];
-            reads_by_number[at] = is_wanted[at]
-                || !is_number[at]
-                    && inst.op.is_scalar_op()
-                    && program.uses(inst).any(|arg| reads_by_number[arg as usize]);
-            // A select by a comparison of indices, if either value was gathered.
-            if inst.op == Op::Select && is_number[a] && !is_number[at] {
-                is_wanted[at] = reads_by_number[b] || reads_by_number[c];
-            }
+            has_pieces |= is_number[at] && inst.op == Op::Piece;
         }
-        if !is_wanted.contains(&true) {
+        if !has_pieces {
             return None;
         }
-        // Backwards from the gathers to everything that their indices depend on.
-        for at in (0..count).rev() {
-            let (inst, wanted) = (&program.insts[at], is_wanted[at]);
-            let [a, b, c] = inst.args.map(|arg| arg as usize);
-            match inst.op {
-                _ if !wanted => {}
-                Op::Gather => is_wanted[b] = true,
-                Op::Select if !is_number[at] => is_wanted[a] = true,
-                Op::Select => [a, b, c].iter().for_each(|arg| is_wanted[*arg] = true),
-                Op::Add | Op::Sub | Op::Mul => [a, b].iter().for_each(|arg| is_wanted[*arg] = true),
-                Op::Lt | Op::Le | Op::Gt | Op::Ge => {
-                    decides[at] = true;
-                    [a, b].iter().for_each(|arg| is_wanted[*arg] = true);
-                }
-                _ => {}
+        // Backwards from pieces, choices and gathers to everything that these depend on.
+        let mut is_wanted = vec![false; count];
+        for (at, inst) in program.insts.iter().enumerate().rev() {
+            let number = match inst.op {
+                Op::Gather => Some(inst.args[1]),
+                Op::Choose => Some(inst.args[0]),
+                _ => None,
+            };
+            number.into_iter().for_each(|value| is_wanted[value as usize] = true);
+            if is_number[at] && (is_wanted[at] || inst.op == Op::Piece) {
+                is_wanted[at] = true;
+                program.uses(inst).for_each(|value| is_wanted[value as usize] = true);
             }
         }
-        let of = |op: Op| {
-            let all = program.insts.iter().zip(&is_wanted);
+        let of = |ops: &[Op], wanted: &[bool]| {
+            let all = program.insts.iter().zip(wanted);
             let mut found: Vec<usize> = all
-                .filter(|(inst, wanted)| inst.op == op && **wanted)
+                .filter(|(inst, wanted)| ops.contains(&inst.op) && **wanted)
                 .map(|(inst, _)| inst.args[0] as usize)
                 .collect();
             found.sort_unstable();
             found.dedup();
             found
         };
-        let (params, accesses, tables) = (of(Op::Param), of(Op::Index), of(Op::Gather));
         for (own, wanted) in is_number.iter_mut().zip(&is_wanted) {
             *own &= *wanted;
         }
-        Some(AffineIndices { is_number, decides, params, accesses, tables })
+        Some(AffineNumbers {
+            params: of(&[Op::Param], &is_number),
+            accesses: of(&[Op::Index], &is_number),
+            tables: of(&[Op::Gather], &vec![true; count]),
+            is_number,
+        })
     }
 
     /// The facts in a box, or the cut that it needs first.
@@ -132,83 +107,82 @@ impl AffineIndices {
     ) -> Result<Vec<Fact>, BoxCut> {
         let mut facts: Vec<Fact> = Vec::with_capacity(program.insts.len());
         for (at, inst) in program.insts.iter().enumerate() {
-            let [a, b, c] = inst.args.map(|arg| arg as usize);
-            let number = |arg: usize| match &facts[arg] {
-                Fact::Affine(number) => Some(number),
-                _ => None,
-            };
-            let constant = |bits: u32| {
-                let strides = SmallVec::from_elem(0, space.len());
-                Fact::Affine(Access { offset: i64::from(bits as i32), strides })
+            let [a, b, _] = inst.args.map(|arg| arg as usize);
+            let constant = |number: i64| {
+                Some(Access { offset: number, strides: SmallVec::from_elem(0, space.len()) })
             };
             let fact = match inst.op {
-                _ if !self.is_number[at] => Fact::Unknown,
-                Op::Const => constant(inst.args[0]),
-                Op::Param => constant(params[a] as u32),
-                Op::Index => Fact::Affine(accesses[a].clone()),
-                Op::Add => combined(number(a), number(b), 1),
-                Op::Sub => combined(number(a), number(b), -1),
-                Op::Mul => product(number(a), number(b)),
-                Op::Select => match facts[a] {
-                    Fact::Holds(true) => facts[b].clone(),
-                    Fact::Holds(false) => facts[c].clone(),
-                    _ => Fact::Unknown,
-                },
-                op => {
-                    // Every comparison is of the form "a difference is below a number".
-                    let (less, more, below) = match op {
-                        Op::Lt => (a, b, 0),
-                        Op::Le => (a, b, 1),
-                        Op::Gt => (b, a, 0),
-                        _ => (b, a, 1),
-                    };
-                    match combined(number(less), number(more), -1) {
-                        Fact::Affine(difference) => match is_below(&difference, below, space) {
-                            Ok(holds) => Fact::Holds(holds),
-                            Err(cut) if self.decides[at] => return Err(cut),
-                            Err(_) => Fact::Unknown,
-                        },
-                        _ => Fact::Unknown,
-                    }
+                _ if !self.is_number[at] => None,
+                Op::Const => constant(i64::from(inst.args[0] as i32)),
+                Op::Param => constant(i64::from(params[a] as i32)),
+                Op::Index => Some(accesses[a].clone()),
+                Op::Add => combined(&facts[a], &facts[b], 1),
+                Op::Sub => combined(&facts[a], &facts[b], -1),
+                Op::Mul => product(&facts[a], &facts[b]),
+                Op::Choose => {
+                    let values = program.listed(inst);
+                    chosen(&facts[a], values).and_then(|value| facts[value as usize].clone())
+                }
+                _ => {
+                    let ends = program.listed(inst).iter().map(|end| facts[*end as usize].as_ref());
+                    piece(facts[a].as_ref(), ends, space)?.and_then(constant)
                 }
             };
-            // Beyond int32, indices wrap around.
-            let fits = |number: &Access| {
-                let (low, high) = bounds(number, space)?;
-                (i32::try_from(low).is_ok() && i32::try_from(high).is_ok()).then_some(())
-            };
-            facts.push(match fact {
-                Fact::Affine(number) if fits(&number).is_none() => Fact::Unknown,
-                fact => fact,
-            });
+            // Beyond int32, numbers wrap around.
+            facts.push(fact.filter(|number| fits(number, space)));
         }
         Ok(facts)
     }
 }
 
+/// The value that a constant number chooses.
+pub fn chosen(number: &Fact, values: &[u32]) -> Option<u32> {
+    let number = number.as_ref().filter(|number| number.strides.iter().all(|step| *step == 0))?;
+    let last = values.len() as i64 - 1;
+    values.get(number.offset.clamp(0, last) as usize).copied()
+}
+
+/// The piece that all points of a box lie in, or the cut that it needs first; `None` where numbers are not known.
+fn piece<'f>(
+    number: Option<&Access>,
+    ends: impl Iterator<Item = Option<&'f Access>>,
+    space: &IndexBox,
+) -> Result<Option<i64>, BoxCut> {
+    let Some(number) = number else { return Ok(None) };
+    let mut before = 0;
+    for end in ends {
+        let Some(end) = end else { return Ok(None) };
+        if is_below(number, end.offset, space)? {
+            break;
+        }
+        before += 1;
+    }
+    Ok(Some(before))
+}
+
+/// Whether a number is an int32 at all points of a box.
+fn fits(number: &Access, space: &IndexBox) -> bool {
+    let is_int = |number: i64| i32::try_from(number).is_ok();
+    bounds(number, space).is_some_and(|(low, high)| is_int(low) && is_int(high))
+}
+
 /// `a + times · b`.
-fn combined(a: Option<&Access>, b: Option<&Access>, times: i64) -> Fact {
-    let sum = || {
-        let (a, b) = (a?, b?);
-        let add = |x: i64, y: i64| y.checked_mul(times)?.checked_add(x);
-        let strides = a.strides.iter().zip(&b.strides).map(|(x, y)| add(*x, *y));
-        Some(Access { offset: add(a.offset, b.offset)?, strides: strides.collect::<Option<_>>()? })
-    };
-    sum().map_or(Fact::Unknown, Fact::Affine)
+fn combined(a: &Fact, b: &Fact, times: i64) -> Fact {
+    let (a, b) = (a.as_ref()?, b.as_ref()?);
+    let add = |x: i64, y: i64| y.checked_mul(times)?.checked_add(x);
+    let strides = a.strides.iter().zip(&b.strides).map(|(x, y)| add(*x, *y));
+    Some(Access { offset: add(a.offset, b.offset)?, strides: strides.collect::<Option<_>>()? })
 }
 
 /// `a · b`, where either is a constant.
-fn product(a: Option<&Access>, b: Option<&Access>) -> Fact {
-    let times = || {
-        let is_constant = |number: &&Access| number.strides.iter().all(|step| *step == 0);
-        let (a, b) = (a?, b?);
-        let (number, factor) = if is_constant(&b) { (a, b.offset) } else { (b, a.offset) };
-        (is_constant(&a) || is_constant(&b)).then_some(())?;
-        let strides = number.strides.iter().map(|step| step.checked_mul(factor));
-        let strides = strides.collect::<Option<_>>()?;
-        Some(Access { offset: number.offset.checked_mul(factor)?, strides })
-    };
-    times().map_or(Fact::Unknown, Fact::Affine)
+fn product(a: &Fact, b: &Fact) -> Fact {
+    let is_constant = |number: &&Access| number.strides.iter().all(|step| *step == 0);
+    let (a, b) = (a.as_ref()?, b.as_ref()?);
+    let (number, factor) = if is_constant(&b) { (a, b.offset) } else { (b, a.offset) };
+    (is_constant(&a) || is_constant(&b)).then_some(())?;
+    let strides = number.strides.iter().map(|step| step.checked_mul(factor));
+    let strides = strides.collect::<Option<_>>()?;
+    Some(Access { offset: number.offset.checked_mul(factor)?, strides })
 }
 
 /// The bounds of an affine index in a box; `None` where they overflow.

@@ -1,25 +1,25 @@
 //! A box of a launch, with the program specialised for it.
 //!
-//! Owns [`LaunchBox`], [`SplitKey`] (by which splits are cached) and [`split_launch`]. Invariant: the boxes of
-//! a launch partition its space.
+//! Owns [`LaunchBox`], [`SplitKey`] (by which splits are cached), [`split_launch`], and the accesses of a part.
+//! Invariant: the boxes of a launch partition its space.
 //!
-//! Not here: facts (`affine_facts.rs`), programs (`residual.rs`), the evaluation of a box (`eval.rs`).
+//! Not here: facts (`affine_facts.rs`), programs (`residual.rs`), the evaluation of a box (`eval/in_pieces.rs`).
 
-use crate::index_split::affine_facts::{AffineIndices, BoxCut, Fact, IndexBox};
+use crate::index_split::affine_facts::{AffineNumbers, BoxCut, IndexBox};
 use crate::index_split::residual::{ResidualAccess, residual};
 use crate::thresholds::T;
-use gpupy_core::driver::{Access, Dest, Launch};
-use gpupy_core::ir::{Fingerprint, Program};
+use gpupy_core::driver::{Access, Launch};
+use gpupy_core::ir::{Fingerprint, Program, pieces_lowering};
 use smallvec::SmallVec;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// A box of a launch.
 pub struct LaunchBox {
-    pub program: Program,
+    pub program: Arc<Program>,
     pub fingerprint: Fingerprint,
-    /// Its first point.
-    start: SmallVec<[i64; 4]>,
-    pub shape: SmallVec<[usize; 4]>,
+    /// Its points.
+    pub space: IndexBox,
     walks: Vec<ResidualAccess>,
 }
 
@@ -28,7 +28,7 @@ pub struct LaunchBox {
 pub type SplitKey = (Fingerprint, SmallVec<[u64; 24]>);
 
 /// The cache key of a launch's split.
-pub fn key(numbers: &AffineIndices, launch: &Launch<'_>, lens: &[usize]) -> SplitKey {
+pub fn key(numbers: &AffineNumbers, launch: &Launch<'_>, lens: &[usize]) -> SplitKey {
     let mut key = SmallVec::new();
     key.extend(launch.shape.iter().map(|extent| *extent as u64));
     key.extend(numbers.params.iter().map(|param| launch.params[*param]));
@@ -40,66 +40,106 @@ pub fn key(numbers: &AffineIndices, launch: &Launch<'_>, lens: &[usize]) -> Spli
     (launch.fingerprint, key)
 }
 
-/// The boxes of a launch, or `None` where splitting does not pay; `lens` has the length of each operand.
+/// A box that is not looked at yet; of several, the one of most points is the next.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct OpenBox {
+    points: usize,
+    /// Where it begins and ends along each axis.
+    space: SmallVec<[(i64, i64); 4]>,
+}
+
+impl OpenBox {
+    fn of(space: &IndexBox) -> OpenBox {
+        let ends = space.iter().map(|range| (range.start, range.end));
+        OpenBox { points: extents(space).iter().product(), space: ends.collect() }
+    }
+
+    fn space(&self) -> IndexBox {
+        self.space.iter().map(|(start, end)| *start..*end).collect()
+    }
+}
+
+/// The boxes of a launch, of a map or of the reduction of which it is the map, or `None` where no box is simpler;
+/// `lens` has the length of each operand. The largest are cut first. Those that are left when there are enough, or that
+/// are small, are evaluated by `lowered`, the map without numbers in pieces.
 pub fn split_launch(
-    numbers: &AffineIndices,
+    (program, numbers, lowered): (&Program, &AffineNumbers, &LoweredMap),
     launch: &Launch<'_>,
     lens: &[usize],
 ) -> Option<Arc<[LaunchBox]>> {
-    let program = launch.program;
-    let points: usize = launch.shape.iter().product();
-    let most = T.most_boxes.min(points / T.box_points);
-    let mut open: Vec<IndexBox> =
-        vec![launch.shape.iter().map(|extent| 0..*extent as i64).collect()];
-    let mut found: Vec<(IndexBox, Vec<Fact>)> = Vec::new();
-    while let Some(space) = open.pop() {
-        match numbers.facts(program, launch.params, launch.accesses, &space) {
-            Ok(facts) => found.push((space, facts)),
-            Err(BoxCut { axis, at }) => {
+    let whole = launch.shape.iter().map(|extent| 0..*extent as i64).collect();
+    let mut open = BinaryHeap::from([OpenBox::of(&whole)]);
+    let mut all: Vec<LaunchBox> = Vec::new();
+    let mut is_simpler = false;
+    while let Some(next) = open.pop() {
+        let space = next.space();
+        let facts = numbers.facts(program, launch.params, launch.accesses, &space);
+        match facts {
+            Ok(facts) => all.push(match residual(program, &facts, lens, &space) {
+                Some((program, walks)) => {
+                    is_simpler = true;
+                    LaunchBox {
+                        fingerprint: program.fingerprint(),
+                        program: Arc::new(program),
+                        space,
+                        walks,
+                    }
+                }
+                None => lowered.over(space),
+            }),
+            Err(BoxCut { axis, at })
+                if next.points >= T.box_points && all.len() + open.len() < T.most_boxes =>
+            {
                 let (mut first, mut second) = (space.clone(), space);
                 first[axis].end = at;
                 second[axis].start = at;
-                open.extend([second, first]);
+                open.extend([OpenBox::of(&first), OpenBox::of(&second)]);
             }
-        }
-        if found.len() + open.len() > most {
-            return None;
+            Err(_) => all.push(lowered.over(space)),
         }
     }
-    let mut all = Vec::with_capacity(found.len());
-    for (space, facts) in found {
-        let (program, walks) = residual(program, &facts, lens, &space)?;
-        all.push(LaunchBox {
-            fingerprint: program.fingerprint(),
-            program,
-            start: space.iter().map(|range| range.start).collect(),
-            shape: space.iter().map(|range| (range.end - range.start) as usize).collect(),
-            walks,
-        });
+    is_simpler.then(|| all.into())
+}
+
+/// A map that compares and selects in place of numbers in pieces.
+pub struct LoweredMap {
+    program: Arc<Program>,
+    fingerprint: Fingerprint,
+}
+
+impl LoweredMap {
+    pub fn of(program: &Program) -> LoweredMap {
+        let program = pieces_lowering::lowered(program);
+        LoweredMap { fingerprint: program.fingerprint(), program: Arc::new(program) }
     }
-    Some(all.into())
+
+    /// It, over a box.
+    fn over(&self, space: IndexBox) -> LaunchBox {
+        let walks = (0..self.program.accesses.len()).map(ResidualAccess::Of).collect();
+        let (program, fingerprint) = (self.program.clone(), self.fingerprint);
+        LaunchBox { program, fingerprint, space, walks }
+    }
 }
 
 impl LaunchBox {
-    /// The accesses of its program in a launch.
-    pub fn accesses(&self, launch: &Launch<'_>) -> SmallVec<[Access; 8]> {
+    /// The accesses of its program in a launch, over the points of `space`, a part of its own.
+    pub fn accesses(&self, launch: &Launch<'_>, space: &IndexBox) -> SmallVec<[Access; 8]> {
         let all = self.walks.iter().map(|walk| match walk {
             ResidualAccess::Of(access) => &launch.accesses[*access],
             ResidualAccess::Found(access) => access,
         });
-        all.map(|access| self.moved(access)).collect()
+        all.map(|access| moved(access, space)).collect()
     }
+}
 
-    /// Its destinations in a launch.
-    pub fn dests(&self, launch: &Launch<'_>) -> SmallVec<[Dest; 2]> {
-        let moved = |dest: &Dest| Dest { access: self.moved(&dest.access), whole: false, ..*dest };
-        launch.dests.iter().map(moved).collect()
-    }
+/// An access over the launch's space, moved to the first point of a box.
+pub fn moved(access: &Access, space: &IndexBox) -> Access {
+    let steps = access.strides.iter().zip(space);
+    let offset = steps.fold(access.offset, |sum, (stride, range)| sum + stride * range.start);
+    Access { offset, strides: access.strides.clone() }
+}
 
-    /// An access over the launch's space, moved to the box.
-    fn moved(&self, access: &Access) -> Access {
-        let steps = access.strides.iter().zip(&self.start);
-        let offset = steps.fold(access.offset, |sum, (stride, start)| sum + stride * start);
-        Access { offset, strides: access.strides.clone() }
-    }
+/// The extents of a box.
+pub fn extents(space: &IndexBox) -> SmallVec<[usize; 4]> {
+    space.iter().map(|range| (range.end - range.start) as usize).collect()
 }

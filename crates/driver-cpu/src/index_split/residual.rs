@@ -1,12 +1,12 @@
 //! The residual program of a box: partial evaluation by the facts that hold in it.
 //!
-//! Owns [`residual`]. Selects with a decided condition become the selected value, gathers at affine indices
-//! become loads, and dead instructions are removed. Invariant: in the box of the facts, the residual program
+//! Owns [`residual`]. Choices by a piece become the chosen value, gathers at affine numbers become loads, and dead
+//! instructions are removed. Invariant: in the box of the facts, the residual program
 //! stores what the original stores.
 //!
 //! Not here: the facts (`affine_facts.rs`).
 
-use crate::index_split::affine_facts::{Fact, IndexBox, bounds};
+use crate::index_split::affine_facts::{Fact, IndexBox, bounds, chosen};
 use gpupy_core::Op;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Inst, Program};
@@ -34,13 +34,13 @@ pub fn residual(
     let mut walks: Vec<ResidualAccess> = Vec::new();
     let mut is_less = false;
     for (at, inst) in program.insts.iter().enumerate() {
-        let [a, b, c] = inst.args.map(|arg| arg as usize);
+        let [a, b, _] = inst.args.map(|arg| arg as usize);
         match inst.op {
-            Op::Select if let Fact::Holds(holds) = facts[a] => {
-                same[at] = same[if holds { b } else { c }];
+            Op::Choose if let Some(value) = chosen(&facts[a], program.listed(inst)) => {
+                same[at] = same[value as usize];
                 is_less = true;
             }
-            Op::Gather if let Fact::Affine(number) = &facts[b] => {
+            Op::Gather if let Some(number) = &facts[b] => {
                 let (low, high) = bounds(number, space)?;
                 if low >= 0 && high < lens[a] as i64 {
                     let access = walks.len() as u32;
@@ -73,7 +73,7 @@ fn pruned(
     let mut extra: Vec<u32> = program.extra.clone();
     extra.iter_mut().for_each(|value| *value = same[*value as usize] as u32);
     for inst in &mut insts {
-        for arg in values(inst.op, inst) {
+        for arg in inst.op.value_arguments() {
             inst.args[arg] = same[inst.args[arg] as usize] as u32;
         }
     }
@@ -81,13 +81,18 @@ fn pruned(
     let is_needed = left.live(|_, inst| inst.op == Op::Store);
     // The new positions of the instructions, and the accesses in use.
     let mut positions = vec![0u32; left.insts.len()];
-    let mut kept: Vec<Inst> = Vec::new();
+    let (mut kept, mut lists): (Vec<Inst>, Vec<u32>) = (Vec::new(), Vec::new());
     let (mut accesses, mut found) = (Vec::new(), Vec::new());
     for (at, inst) in left.insts.iter().enumerate().filter(|(at, _)| is_needed[*at]) {
         positions[at] = kept.len() as u32;
         let mut inst = *inst;
-        for arg in values(inst.op, &inst) {
+        for arg in inst.op.value_arguments() {
             inst.args[arg] = positions[inst.args[arg] as usize];
+        }
+        if inst.op.has_list() {
+            let from = lists.len();
+            lists.extend(left.listed(&inst).iter().map(|value| positions[*value as usize]));
+            inst.args[1] = from as u32;
         }
         let access = match inst.op {
             Op::Load => Some(1),
@@ -101,19 +106,7 @@ fn pruned(
         }
         kept.push(inst);
     }
-    // Lists may refer to later instructions: the next carried values of a loop.
-    left.extra.iter_mut().for_each(|value| *value = positions[*value as usize]);
-    left.insts = kept;
+    (left.insts, left.extra) = (kept, lists);
     left.accesses = accesses;
     (left, found)
-}
-
-/// The arguments of an instruction that are positions of instructions.
-fn values(op: Op, inst: &Inst) -> std::ops::Range<usize> {
-    match op {
-        Op::Const | Op::Param | Op::Load | Op::Index => 0..0,
-        Op::Gather | Op::Store => 1..2,
-        Op::Loop | Op::If | Op::Else | Op::End | Op::Carry | Op::Iter | Op::Result => 0..1,
-        _ => 0..inst.op.info().arity as usize,
-    }
 }

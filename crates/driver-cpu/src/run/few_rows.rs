@@ -3,7 +3,7 @@
 //!
 //! Owns [`run`]. Invariant: it computes what the general path would, with the same machine code or plan.
 //!
-//! Not here: every other launch (`eval.rs`).
+//! Not here: every other launch (`eval`).
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::{ProgramInputs, RowInput};

@@ -7,7 +7,7 @@
 //! Invariant: all of them give the same bits.
 //!
 //! Imports `blocks.rs`, `rows`, `compile`, `traversal` and `threads`. Not here: scans, sorts and products
-//! (`library_ops`), the choice between these paths (`eval.rs`).
+//! (`library_ops`), the choice between these paths (`eval`).
 
 mod column_reduce;
 mod compacted_loop;

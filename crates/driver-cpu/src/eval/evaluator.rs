@@ -10,7 +10,7 @@ use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
 use crate::compile::program_cache::CachedProgram;
 use crate::compile::row_plan::Stride;
-use crate::index_split::launch_box::{LaunchBox, SplitKey, key, split_launch};
+use crate::index_split::launch_box::{LaunchBox, SplitKey};
 use crate::library_ops;
 use crate::run::few_rows;
 use crate::run::launch_items::{self, LaunchItems};
@@ -37,13 +37,15 @@ const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 /// Evaluates launches.
 pub struct Evaluator {
     known: LruCache<Fingerprint, CachedProgram, FxBuildHasher>,
-    /// Index-set splits of launches that gather: the boxes in which each is evaluated, or `None` where it is
+    /// Index-set splits of launches with numbers in pieces: the boxes in which each is evaluated, or `None` where it is
     /// not split.
-    pieces: LruCache<SplitKey, Option<Arc<[LaunchBox]>>, FxBuildHasher>,
+    pub(super) pieces: LruCache<SplitKey, Option<Arc<[LaunchBox]>>, FxBuildHasher>,
     /// The instructions of the largest program.
     limit: u32,
     /// As many as the driver was opened with.
-    threads: usize,
+    pub(super) threads: usize,
+    /// Memory for what the map of a reduction stores.
+    pub(super) room: Vec<u64>,
     /// Started when there is something to share.
     pool: Option<ThreadPool>,
 }
@@ -55,7 +57,7 @@ impl Evaluator {
     pub fn new(limit: u32, threads: usize) -> Evaluator {
         let known = LruCache::with_hasher(KEPT, FxBuildHasher);
         let pieces = LruCache::with_hasher(KEPT, FxBuildHasher);
-        Evaluator { known, pieces, limit, threads, pool: None }
+        Evaluator { known, pieces, limit, threads, room: Vec::new(), pool: None }
     }
 
     /// Evaluates a launch; returns what was compiled for it.
@@ -76,12 +78,9 @@ impl Evaluator {
         }
         let limit = self.limit;
         let make = || CachedProgram::of(launch.program, limit);
-        let mut known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
-        if known.numbers.is_some() {
-            if let Some(done) = self.in_pieces(blocks, launch, &operands)? {
-                return Ok(done);
-            }
-            known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
+        let known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
+        if let Some(in_pieces) = known.in_pieces.clone() {
+            return self.in_pieces(blocks, launch, &in_pieces, &operands);
         }
         let line = |input: &RowInput| StridedAccess {
             access: &launch.accesses[input.access],
@@ -181,37 +180,5 @@ impl Evaluator {
             Executor { threads: thread_count::now(self.threads), pool: &mut self.pool };
         executor.share(work.rows.items(), time, &|items| work.run(items))?;
         Ok(Evaluated { launches: 1, ..done })
-    }
-
-    /// Evaluates a launch box by box, where an index-set split turns its gathers into strided loads.
-    fn in_pieces(
-        &mut self,
-        blocks: &mut Blocks,
-        launch: &Launch<'_>,
-        operands: &[(*mut u8, usize)],
-    ) -> Result<Option<Evaluated>> {
-        let limit = self.limit;
-        let make = || CachedProgram::of(launch.program, limit);
-        let known = self.known.try_get_or_insert(launch.fingerprint, make)?;
-        let Some(numbers) = &known.numbers else { return Ok(None) };
-        let lens: SmallVec<[usize; 8]> = operands.iter().map(|(_, len)| *len).collect();
-        let find = || split_launch(numbers, launch, &lens);
-        let found = self.pieces.get_or_insert(key(numbers, launch, &lens), find);
-        let Some(found) = found.clone() else { return Ok(None) };
-        let mut done = Evaluated { launches: 1, ..Evaluated::default() };
-        for piece in found.iter() {
-            let own = Launch {
-                program: &piece.program,
-                fingerprint: piece.fingerprint,
-                shape: &piece.shape,
-                accesses: &piece.accesses(launch),
-                dests: &piece.dests(launch),
-                ..*launch
-            };
-            let Evaluated { compiled, specialised, .. } = self.launch(blocks, &own)?;
-            done.compiled += compiled;
-            done.specialised += specialised;
-        }
-        Ok(Some(done))
     }
 }
