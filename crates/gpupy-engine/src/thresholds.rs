@@ -204,9 +204,6 @@ gpupy_core::thresholds! {
     /// The fewest operations that all components of a point share for them to be computed side by side: of float64 it
     /// takes as long with four, of float32 with two to three (driver cpu, 10^6 points of two to four components).
     shared_by_components: u32 = 6,
-    /// The extent up to which the points before a cut along rows are an edge, which may as well have some more. Not
-    /// measured.
-    edge: usize = 16,
     /// The most joins one in another; a longer chain is stored on the way.
     longest_chain: usize = 8,
     /// The most numbers that are computed for a coordinate that goes through joins: five rotations. Rows that are
@@ -355,10 +352,6 @@ gpupy_core::thresholds! {
     /// of the results of all turns before it, looks at them for nothing: 16 of them take a tenth of its time, 64 a
     /// third.
     together_below: usize = 16,
-    /// The narrowest margin, along an axis that is rotated at all: the next shifts are mostly as small.
-    halo_narrowest: usize = 8,
-    /// The largest margin is the extent divided by this.
-    halo_part: usize = 8,
     /// The most attempts in sequence to compute a tile that find nothing new that it needs: blocks may be evicted or
     /// lost between their computation and their use, but not always.
     attempts_in_vain: usize = 8,

@@ -125,7 +125,7 @@ fn what_reductions_read_of_rotations_survives_pauses() {
             assert_eq!(wanted[number * N + x], column.fold(0.0, f32::max), "{by}, {x}");
         }
     }
-    assert_eq!(blocks, 3, "one halo, three reductions together, and what joins them");
+    assert_eq!(blocks, 7, "three rotations, a reduction of each, and what joins them");
     assert_eq!(results(true), (wanted, blocks));
 }
 

@@ -165,6 +165,7 @@ pub(crate) fn operation(op: &NodeOp) -> String {
         NodeOp::Argument => "argument of a function".to_string(),
         NodeOp::Deferred(deferred) => deferred.over.name().to_string(),
         NodeOp::Index(axis) => format!("index of axis {axis}"),
+        NodeOp::InPieces(_) => "number in pieces".to_string(),
         NodeOp::Reduce { op, .. } => format!("reduce {}", op.info().name),
         NodeOp::Whole(whole) => whole.op().info().name.to_string(),
         NodeOp::Gather => "gather".to_string(),

@@ -17,6 +17,7 @@ pub(crate) mod interval;
 pub(crate) mod join;
 pub(crate) mod library_op;
 pub(crate) mod passed;
+pub(crate) mod piecewise_number;
 pub(crate) mod scalar_function;
 pub(crate) mod tree_lanes;
 pub(crate) mod value;

@@ -159,7 +159,7 @@ impl Recorded {
                 let shape = step.shape.clone();
                 return Ok(Value::expr(&recorder.expressions, step.dtype, shape, op, operands));
             }
-            NodeOp::Argument | NodeOp::WhereTrue => {
+            NodeOp::Argument | NodeOp::WhereTrue | NodeOp::InPieces(_) => {
                 return Err(wrong("a step is no operation on elements"));
             }
         };

@@ -333,7 +333,11 @@ impl SavedAction {
             NodeOp::Gather => SavedAction::Gather,
             NodeOp::Scatter(shape) => SavedAction::Scatter(extents_of(shape)),
             NodeOp::Deferred(deferred) => SavedAction::over(deferred),
-            NodeOp::Argument | NodeOp::Reduce { .. } | NodeOp::Whole(_) | NodeOp::WhereTrue => {
+            NodeOp::Argument
+            | NodeOp::Reduce { .. }
+            | NodeOp::InPieces(_)
+            | NodeOp::Whole(_)
+            | NodeOp::WhereTrue => {
                 let words = crate::explain::trace::operation(op);
                 return Err(super::unsupported("a file has no such step").with("operation", words));
             }

@@ -130,12 +130,6 @@ pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize)
     (pays && count >= T.fewest_strips).then_some(count)
 }
 
-/// Whether copying so many elements costs less than the launches of so many boxes among them beyond one.
-pub(crate) fn is_copied_whole(points: usize, boxes: usize, caps: &Capabilities) -> bool {
-    let copy = points as f64 * (T.store + T.load) as f64 * operation_cost(caps);
-    copy < boxes.saturating_sub(1) as f64 * T.launch
-}
-
 /// Whether computing operations once for all components of so many points costs less than for each of them. Out of host
 /// memory a device may need a launch for each component.
 pub(crate) fn is_by_components(
@@ -279,6 +273,7 @@ pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
         NodeOp::Whole(LibraryOp::Scan(_))
         | NodeOp::Gather
         | NodeOp::Index(_)
+        | NodeOp::InPieces(_)
         | NodeOp::Assign(_)
         | NodeOp::Scatter(_)
         | NodeOp::WhereTrue

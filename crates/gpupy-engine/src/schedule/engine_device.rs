@@ -20,7 +20,6 @@ use crate::schedule::passes::others::Others;
 use crate::schedule::passes::reduction_groups::ReductionGroups;
 use crate::schedule::program::refusals::Refusals;
 use crate::schedule::program::structure_cache::{Structure, StructureCache};
-use crate::schedule::walk::halo::Halos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -62,8 +61,6 @@ pub(crate) struct FlushFacts {
     pub next: Vec<Value>,
     /// Other needs of the step that needs the value for which a step is being found.
     pub fellows: Vec<Value>,
-    /// Copies that it reads in place of rotated values.
-    pub halos: Halos,
     /// The steps of expanded operations.
     pub steps: LoweredSteps,
     /// The node, by its signature, at which the walk was cut last that could not be done: the next one is cut alike, so

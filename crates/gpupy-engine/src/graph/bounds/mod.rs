@@ -128,6 +128,7 @@ fn of_expression(
         NodeOp::Whole(LibraryOp::ArgSort) => up_to(value.shape().last()),
         // Positions know theirs from the first.
         NodeOp::Reduce { .. }
+        | NodeOp::InPieces(_)
         | NodeOp::Whole(_)
         | NodeOp::WhereTrue
         | NodeOp::Call(_)

@@ -9,6 +9,7 @@ use super::{Value, ValueId};
 use crate::graph::deferred::Deferred;
 use crate::graph::join::Join;
 use crate::graph::library_op::LibraryOp;
+use crate::graph::piecewise_number::InPieces;
 use crate::graph::scalar_function::Called;
 use crate::memory::access;
 use crate::memory::reader::Reader;
@@ -36,6 +37,8 @@ pub(crate) enum NodeOp {
     Deferred(Box<Deferred>),
     /// The coordinate along an axis, an int32.
     Index(u32),
+    /// A number in pieces over the value's points, or the piece in which it lies, an int32.
+    InPieces(Arc<InPieces>),
     /// One step of the canonical tree (`ir::Form::Reduce`) over the last axis of the operand, which
     /// has `n` elements there and otherwise the value's shape.
     Reduce {
@@ -72,7 +75,7 @@ impl ValueKind {
             NodeOp::Apply(_) | NodeOp::Call(_) => inputs.iter().any(is_moved),
             NodeOp::Gather | NodeOp::Scatter(_) | NodeOp::Assign(_) | NodeOp::Join(_) => true,
             NodeOp::Whole(_) | NodeOp::WhereTrue => true,
-            NodeOp::Reduce { .. } | NodeOp::Index(_) => false,
+            NodeOp::Reduce { .. } | NodeOp::Index(_) | NodeOp::InPieces(_) => false,
             NodeOp::Argument | NodeOp::Deferred(_) => false,
         }
     }
@@ -91,8 +94,8 @@ impl NodeOp {
     /// Whether its result is never computed inside a reader's kernel.
     pub fn stands_alone(&self) -> bool {
         use NodeOp::{
-            Apply, Argument, Assign, Call, Deferred, Gather, Index, Join, Reduce, Scatter,
-            WhereTrue, Whole,
+            Apply, Argument, Assign, Call, Deferred, Gather, InPieces, Index, Join, Reduce,
+            Scatter, WhereTrue, Whole,
         };
         match self {
             Reduce { .. }
@@ -102,7 +105,7 @@ impl NodeOp {
             | Whole(_)
             | Argument
             | Deferred(_) => true,
-            Apply(_) | Call(_) | Index(_) | Join(_) | Gather => false,
+            Apply(_) | Call(_) | Index(_) | InPieces(_) | Join(_) | Gather => false,
         }
     }
 }

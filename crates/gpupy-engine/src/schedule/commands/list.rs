@@ -8,7 +8,7 @@
 use super::assignment_commands::Writing;
 use super::open_walk::OpenWalk;
 use super::reduction_commands::{Reduced, ReductionProgress, StoredPart, Storing};
-use super::{HostStep, LaunchCommand, OpenedBlock, WalkParams};
+use super::{HostStep, LaunchCommand, OpenedBlock};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
@@ -18,7 +18,6 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::{KernelPiece, Possible};
 use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::program::plan_cache::param_places;
 use crate::schedule::steps::{Assigned, LibraryStep, TileStep};
 use crate::schedule::walk::Needs;
 use crate::schedule::walk::rematerialisation::Passes;
@@ -251,12 +250,10 @@ pub(crate) fn kernel_of<'k>(
     dests: SmallVec<[Destination; 1]>,
 ) -> LaunchCommand<'k> {
     let walk = &kernels.partition.walk;
-    let places = param_places(walk, (piece.node, &piece.order));
     let computes = match device.tracer.listens() {
         true => kernels.partition.values_of(piece),
         false => Vec::new(),
     };
-    let (params, recut) = (Some(WalkParams { walk, places }), Some(kernels.recut(piece)));
-    let rest = Some(kernels);
-    LaunchCommand { computes, params, recut, rest, ..LaunchCommand::of(kernel, dests) }
+    let (recut, rest) = (Some(kernels.recut(piece)), Some(kernels));
+    LaunchCommand { computes, walk: Some(walk), recut, rest, ..LaunchCommand::of(kernel, dests) }
 }

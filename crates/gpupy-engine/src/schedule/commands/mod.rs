@@ -41,8 +41,8 @@ pub(crate) struct LaunchCommand<'w> {
     pub dests: SmallVec<[Destination; 1]>,
     /// The values that it computes, for a listener.
     pub computes: Vec<ValueId>,
-    /// Where its parameters come from, if it is of a walk.
-    pub params: Option<WalkParams<'w>>,
+    /// The walk that its parameters come from, if it is of one.
+    pub walk: Option<&'w FusionWalk>,
     /// What may help where the device does not do it.
     pub recut: Option<Recut>,
     /// The kernels of the walk that follow it.
@@ -54,15 +54,9 @@ pub(crate) struct LaunchCommand<'w> {
 impl LaunchCommand<'_> {
     /// The launch of a kernel that is of no walk.
     pub fn of(kernel: Kernel, dests: SmallVec<[Destination; 1]>) -> LaunchCommand<'static> {
-        let (params, recut, rest, on_host) = (None, None, None, None);
-        LaunchCommand { kernel, dests, computes: Vec::new(), params, recut, rest, on_host }
+        let (walk, recut, rest, on_host) = (None, None, None, None);
+        LaunchCommand { kernel, dests, computes: Vec::new(), walk, recut, rest, on_host }
     }
-}
-
-/// The parameters of a walk's kernel: nodes, and which of their operands; of no node, a root.
-pub(crate) struct WalkParams<'w> {
-    pub walk: &'w FusionWalk,
-    pub places: Vec<(Option<u32>, u32)>,
 }
 
 /// A step in host memory.

@@ -74,7 +74,9 @@ fn pending(
     }
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
-        NodeOp::Argument | NodeOp::Deferred(_) => return Err(NotKept::OtherValue),
+        NodeOp::Argument | NodeOp::Deferred(_) | NodeOp::InPieces(_) => {
+            return Err(NotKept::OtherValue);
+        }
         NodeOp::Call(called) => {
             words.push(12 << 32 | u64::from(called.result));
             words.fingerprint(called.function.fingerprint());

@@ -428,7 +428,7 @@ impl FlushRecorder {
         launch: LaunchCommand<'_>,
         taken: Option<(usize, TakenBlock)>,
     ) -> KernelCommand {
-        let LaunchCommand { kernel, dests, computes, params, recut, on_host, .. } = launch;
+        let LaunchCommand { kernel, dests, computes, walk, recut, on_host, .. } = launch;
         let operands = kernel.operands.iter();
         let operands = operands.map(|(value, part)| self.buffer(value, part.clone(), None));
         let operands = operands.collect();
@@ -447,7 +447,7 @@ impl FlushRecorder {
         let bits = || kernel.params.iter().copied().map(Param::Bits).collect();
         let params = match !self.has_slots || self.not_kept.is_some() || kernel.params.is_empty() {
             true => bits(),
-            false => self.scalars().params(params, &kernel.params).unwrap_or_else(|| {
+            false => self.scalars().params(walk, &kernel).unwrap_or_else(|| {
                 self.has_slots = false;
                 let pending = self.values[self.leaves..].iter().flatten();
                 self.flush.scalars = Some(scalars(pending).collect());

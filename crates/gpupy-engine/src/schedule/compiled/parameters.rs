@@ -4,8 +4,8 @@
 
 use super::command::{Number, Param};
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
-use crate::schedule::commands::WalkParams;
 use crate::schedule::lowering::operation_lowering::is_of_chain;
+use crate::schedule::program::kernel::{Kernel, ParamPlace};
 use crate::schedule::walk::FusionWalk;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -46,26 +46,26 @@ impl FlushScalars<'_> {
     /// The parameters of a walk's kernel; nothing where they are none of the structure.
     pub(super) fn params(
         &self,
-        params: Option<WalkParams<'_>>,
-        bits: &[u64],
+        walk: Option<&FusionWalk>,
+        Kernel { code, params, .. }: &Kernel,
     ) -> Option<SmallVec<[Param; 4]>> {
-        let WalkParams { walk, places } = params?;
-        let all = places.iter().zip(bits).map(|(place, bits)| self.param(walk, *place, *bits));
+        let walk = walk?;
+        let all = code.places.iter().zip(params);
+        let all = all.map(|(place, bits)| self.param(walk, *place, *bits));
         let all = all.collect::<Option<SmallVec<_>>>()?;
-        (all.len() == bits.len()).then_some(all)
+        (all.len() == params.len()).then_some(all)
     }
 
-    fn param(
-        &self,
-        walk: &FusionWalk,
-        (node, place): (Option<u32>, u32),
-        bits: u64,
-    ) -> Option<Param> {
-        let Some(node) = node else {
-            return match self.root? {
-                Root::Of(number, place) => self.slot((number, place), bits),
-                Root::Constant => Some(Param::Bits(bits)),
-            };
+    fn param(&self, walk: &FusionWalk, place: ParamPlace, bits: u64) -> Option<Param> {
+        let (node, place) = match place {
+            ParamPlace::Operand(node, place) => (node, place),
+            ParamPlace::Bits(bits) => return Some(Param::Bits(bits)),
+            ParamPlace::Root(_) => {
+                return match self.root? {
+                    Root::Of(number, place) => self.slot((number, place), bits),
+                    Root::Constant => Some(Param::Bits(bits)),
+                };
+            }
         };
         let value = &walk.nodes.get(node as usize)?.value;
         let is_step = is_of_chain(value);

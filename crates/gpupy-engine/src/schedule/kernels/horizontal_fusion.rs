@@ -252,7 +252,7 @@ fn below(walk: &FusionWalk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u3
                 open.extend(nodes_of(children));
             }
             Role::Leaf | Role::Table => loads.push(node),
-            Role::Index(_) => {}
+            Role::Index(_) | Role::InPieces(_) => {}
         }
     }
     (operations, loads)

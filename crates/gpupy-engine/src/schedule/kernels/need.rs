@@ -13,10 +13,11 @@ use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dt
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget, emission_order};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode, nodes_of};
-use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
+use gpupy_core::op::Op;
 use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::{DType, Result};
 
 impl OpenDevice {
     /// Whether it takes a kernel of these needs with a destination.
@@ -44,6 +45,26 @@ impl Partition {
                 self.own[node as usize] = driver.resource_get(Part::Index);
                 self.need[node as usize] = self.own[node as usize];
                 self.size[node as usize] = 1;
+                return;
+            }
+            Role::InPieces(own) => {
+                let (operations, scalars) = own.size();
+                let mut need = driver.resource_get(Part::Index);
+                for _ in 0..operations {
+                    for part in [
+                        Part::Index,
+                        Part::Op(Op::Piece, DType::I32),
+                        Part::Op(Op::Choose, DType::I32),
+                    ] {
+                        driver.resource_add(&mut need, &driver.resource_get(part));
+                    }
+                }
+                for _ in 0..scalars {
+                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(DType::I32)));
+                }
+                self.own[node as usize] = need;
+                self.need[node as usize] = need;
+                self.size[node as usize] = operations;
                 return;
             }
             Role::Apply(applied, children) => (applied.clone(), children.clone()),
@@ -124,6 +145,14 @@ impl Partition {
             Child::Scalar(scalar) => scalar.dtype,
         });
         let dtype = node.value.dtype();
+        if op == Op::Choose
+            && let Role::Apply(_, children) = &node.role
+        {
+            let each = device.driver.resource_get(Part::Op(op, dtype));
+            let mut need = Resources::default();
+            children.iter().skip(1).for_each(|_| device.driver.resource_add(&mut need, &each));
+            return (need, children.len() as u32 - 1);
+        }
         match device.way(op, method_dtype(op, dtype, first)) {
             OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
                 (lowered.need, lowered.operations)

@@ -366,7 +366,7 @@ impl Partition {
             for node in level {
                 match &self.walk.nodes[node as usize].role {
                     Role::Leaf | Role::Table => 0u32.hash(&mut hash),
-                    Role::Index(_) => 1u32.hash(&mut hash),
+                    Role::Index(_) | Role::InPieces(_) => 1u32.hash(&mut hash),
                     Role::Apply(applied, children) => {
                         (2u32, applied, children.len()).hash(&mut hash);
                         below.extend(nodes_of(children));
@@ -488,6 +488,7 @@ impl Partition {
         let name = match &node.role {
             Role::Leaf | Role::Table => "load",
             Role::Index(_) => "index",
+            Role::InPieces(_) => "number in pieces",
             Role::Apply(Applied::Op(op), _) => op.info().name,
             Role::Apply(Applied::Call(_), _) => "a function",
         };

@@ -54,7 +54,7 @@ impl RoomOfPieces {
                     ));
                 }
                 Role::Table => leaves.push((number, block(value, BlockPart::Tile(0)))),
-                Role::Index(_) | Role::Apply(..) => {}
+                Role::Index(_) | Role::InPieces(_) | Role::Apply(..) => {}
             }
         }
         device.share_views(&mut placed);

@@ -89,6 +89,7 @@ impl OpenDevice {
             NodeOp::Whole(whole) => (None, whole.form().kind()),
             NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
             NodeOp::Index(_)
+            | NodeOp::InPieces(_)
             | NodeOp::Assign(_)
             | NodeOp::Scatter(_)
             | NodeOp::WhereTrue

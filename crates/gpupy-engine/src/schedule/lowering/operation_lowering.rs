@@ -120,7 +120,11 @@ fn steps_of(walk: &FusionWalk) -> impl Iterator<Item = &Value> {
         let is_operation = matches!(
             value.0.kind,
             ValueKind::Expr {
-                op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather | NodeOp::Index(_),
+                op: NodeOp::Apply(_)
+                    | NodeOp::Call(_)
+                    | NodeOp::Gather
+                    | NodeOp::Index(_)
+                    | NodeOp::InPieces(_),
                 ..
             }
         );
@@ -140,7 +144,7 @@ pub(crate) type FunctionLowerings = RefCell<FxHashMap<Fingerprint, OperationLowe
 /// block's.
 pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType {
     match op {
-        Op::Cast | Op::Bitcast | Op::Select | Op::Gather => result,
+        Op::Cast | Op::Bitcast | Op::Select | Op::Choose | Op::Gather => result,
         _ => first.unwrap_or(result),
     }
 }

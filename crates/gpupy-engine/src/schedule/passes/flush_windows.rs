@@ -330,7 +330,11 @@ fn own_likeness(value: &Value, reads: &[InputSource]) -> Option<u64> {
             (11, called.result as u64, called.function.fingerprint().0).hash(&mut hasher);
         }
         // They are done in host memory, or have no elements.
-        NodeOp::Scatter(_) | NodeOp::WhereTrue | NodeOp::Argument | NodeOp::Deferred(_) => {
+        NodeOp::Scatter(_)
+        | NodeOp::WhereTrue
+        | NodeOp::Argument
+        | NodeOp::Deferred(_)
+        | NodeOp::InPieces(_) => {
             return None;
         }
     }

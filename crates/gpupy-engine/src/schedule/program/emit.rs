@@ -4,7 +4,8 @@
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 
-use super::kernel::{Emitted, Kernel, KernelCode, KernelTarget, merge_axes};
+use super::kernel::{Emitted, Kernel, KernelCode, KernelTarget, ParamPlace, merge_axes};
+use super::number_emitter::{EmittedWith, KernelParams, NumberEmitter};
 use crate::blocks::cache::{BlockPart, Placed};
 use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Value, ValueId};
@@ -90,7 +91,13 @@ pub(crate) fn build(
         })
         .collect();
     let reduce = matches!(target.form, Form::Reduce { .. });
-    let walks = placed.iter().flatten().map(|p| &p.access).chain(target.dests);
+    let mut of_pieces: Vec<Access> = Vec::new();
+    for (_, node) in nodes() {
+        if let Role::InPieces(own) = &node.role {
+            own.number().accesses(&mut |access| of_pieces.push(access.clone()));
+        }
+    }
+    let walks = placed.iter().flatten().map(|p| &p.access).chain(target.dests).chain(&of_pieces);
     let merged = merge_axes(&walk.space, walks, reduce);
     let space: Shape = merged.iter().map(|group| group.1).collect();
     let merge = |access: &Access| Access {
@@ -99,21 +106,23 @@ pub(crate) fn build(
     };
 
     let mut builder = Builder::new(target.form, space.len() as u32);
-    let (mut params, mut accesses) = (Vec::new(), Vec::new());
+    let (mut params, mut accesses) = (KernelParams::default(), Vec::new());
+    let mut numbers = NumberEmitter::default();
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
     let mut operands = KernelOperands::default();
     let mut calls = KernelCalls::default();
     for (Emitted { node: number, is_loaded }, placed) in order.iter().zip(placed) {
         let node = &walk.nodes[*number as usize];
-        let slot = placed.as_ref().map(|placed| {
-            let walked = merge(&placed.access);
+        let mut slot_of = |builder: &mut Builder, access: &Access| {
+            let walked = merge(access);
             let kind = access::kind(&walked, &space);
             *access_slots.entry(walked.clone()).or_insert_with(|| {
                 accesses.push(walked);
                 builder.access(kind)
             })
-        });
+        };
+        let slot = placed.as_ref().map(|placed| slot_of(&mut builder, &placed.access));
         let emitted = match (&node.role, slot, placed) {
             (Role::Index(_), Some(slot), _) if !is_loaded => builder.index(slot),
             (_, Some(slot), Some(placed)) => {
@@ -121,14 +130,17 @@ pub(crate) fn build(
                 builder.load(operand, slot)
             }
             (Role::Table, ..) => operands.slot(&mut builder, &node.value, BlockPart::Tile(0)),
+            (Role::InPieces(own), ..) => {
+                let (builder, params) = (&mut builder, &mut params);
+                numbers.leaf(own, &mut EmittedWith { builder, params, slot: slot_of })
+            }
             (Role::Apply(applied, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
-                for child in children {
+                for (k, child) in (0..).zip(children) {
                     values.push(match child {
                         Child::Node(node) => value_of[node],
                         Child::Scalar(scalar) => {
-                            params.push(scalar.bits);
-                            builder.param(scalar.dtype)
+                            params.add(&mut builder, *scalar, ParamPlace::Operand(*number, k))
                         }
                     });
                 }
@@ -142,12 +154,9 @@ pub(crate) fn build(
         };
         value_of.insert(*number, emitted);
     }
-    let given = roots.iter().map(|root| match root {
+    let given = (0..).zip(roots).map(|(k, root)| match root {
         Child::Node(node) => value_of[node],
-        Child::Scalar(scalar) => {
-            params.push(scalar.bits);
-            builder.param(scalar.dtype)
-        }
+        Child::Scalar(scalar) => params.add(&mut builder, *scalar, ParamPlace::Root(k)),
     });
     let mut results: SmallVec<[u32; 1]> = given.collect();
     if let Form::Reduce { op } = target.form {
@@ -157,8 +166,9 @@ pub(crate) fn build(
     }
     results.into_iter().for_each(|result| builder.store(result));
     let dests = target.dests.iter().map(merge).collect();
-    let code = Arc::new(KernelCode::new(builder.finish(), space, accesses, dests));
-    Kernel { code, operands: operands.list, params }
+    let mut code = KernelCode::new(builder.finish(), space, accesses, dests);
+    code.places = params.places;
+    Kernel { code: Arc::new(code), operands: operands.list, params: params.bits }
 }
 
 /// Emits a function of values, as the device does it; gives its results.
@@ -187,8 +197,10 @@ pub(crate) fn emit(
     dtype: DType,
     values: &[u32],
 ) -> u32 {
-    if op == Op::Gather {
-        return builder.gather(values[1], values[0]);
+    match op {
+        Op::Gather => return builder.gather(values[1], values[0]),
+        Op::Choose => return builder.choose(values[0], &values[1..]),
+        _ => {}
     }
     if matches!(op, Op::Cast | Op::Bitcast) {
         if builder.dtype(values[0]) == dtype {

@@ -26,6 +26,8 @@ pub(crate) struct KernelCode {
     pub accesses: Vec<Access>,
     /// The destinations' accesses over the merged (output) space.
     pub dests: Vec<Access>,
+    /// Where the parameters of a walk's kernel come from; empty for other kernels.
+    pub places: Vec<ParamPlace>,
     /// The program's, once it was asked for.
     fingerprint: OnceLock<Fingerprint>,
 }
@@ -43,6 +45,7 @@ impl KernelCode {
             space,
             accesses,
             dests,
+            places: Vec::new(),
             fingerprint: OnceLock::new(),
         }
     }
@@ -50,13 +53,25 @@ impl KernelCode {
     /// This program over other points.
     pub fn over(&self, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> KernelCode {
         let (program, fingerprint) = (self.program.clone(), self.fingerprint.clone());
-        KernelCode { program, space, accesses, dests, fingerprint }
+        let places = self.places.clone();
+        KernelCode { program, space, accesses, dests, places, fingerprint }
     }
 
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
         *self.fingerprint.get_or_init(|| self.program.fingerprint())
     }
+}
+
+/// Where a parameter of a walk's kernel comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ParamPlace {
+    /// This root of the walk.
+    Root(u32),
+    /// A node's operand in this place.
+    Operand(u32, u32),
+    /// The structure of the walk determines it.
+    Bits(u64),
 }
 
 /// A kernel: a program with the values and scalars of one launch.

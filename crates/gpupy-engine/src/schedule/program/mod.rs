@@ -12,6 +12,7 @@
 pub(crate) mod eager_programs;
 pub(crate) mod emit;
 pub(crate) mod kernel;
+mod number_emitter;
 pub(crate) mod plan_cache;
 pub(crate) mod refusals;
 pub(crate) mod single_operation;

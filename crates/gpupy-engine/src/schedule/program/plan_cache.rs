@@ -12,7 +12,7 @@ use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::program::kernel::{Emitted, Kernel, KernelCode};
+use crate::schedule::program::kernel::{Emitted, Kernel, KernelCode, ParamPlace};
 use crate::schedule::program::structure_cache::{Structure, StructureCache, Weighed};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role, WalkNode};
 use crate::thresholds::T;
@@ -46,8 +46,6 @@ pub(crate) struct KernelPlan {
     pub code: Arc<KernelCode>,
     /// The nodes whose values are the operands, with their parts.
     operands: Vec<(u32, BlockPart)>,
-    /// The nodes and the operands of these that are the parameters; of no node, a root.
-    pub params: Vec<(Option<u32>, u32)>,
 }
 
 /// A node of a walk that is stored on the way.
@@ -102,6 +100,10 @@ impl PlanCache {
                 Role::Index(access) => {
                     words.push(2 << 32);
                     words.access(access);
+                }
+                Role::InPieces(own) => {
+                    words.push(6 << 32);
+                    own.words(|word| words.push(word));
                 }
                 Role::Leaf | Role::Table => {
                     let next = numbers.len() as u64;
@@ -165,29 +167,6 @@ impl WalkPlan {
     }
 }
 
-/// The nodes and the operands of these that are the parameters of a kernel whose nodes are emitted in this order, and
-/// which stores a node or the walk's roots; of no node, a root.
-pub(crate) fn param_places(
-    walk: &FusionWalk,
-    (node, order): (Option<u32>, &[Emitted]),
-) -> Vec<(Option<u32>, u32)> {
-    let mut places = Vec::new();
-    for emitted in order.iter().filter(|emitted| !emitted.is_loaded) {
-        if let Role::Apply(_, children) = &walk.nodes[emitted.node as usize].role {
-            places.extend((0..).zip(children).filter_map(|(k, child)| match child {
-                Child::Scalar(_) => Some((Some(emitted.node), k)),
-                Child::Node(_) => None,
-            }));
-        }
-    }
-    let roots = if node.is_none() { &walk.roots[..] } else { &[] };
-    places.extend((0..).zip(roots).filter_map(|(k, root)| match root {
-        Child::Scalar(_) => Some((None, k)),
-        Child::Node(_) => None,
-    }));
-    places
-}
-
 impl KernelPlan {
     /// The plan of a kernel whose nodes of the walk are emitted in this order, and which stores a node of it or its
     /// roots; `None` where the kernel is not made of the walk alone.
@@ -205,7 +184,6 @@ impl KernelPlan {
                 Some(Stores { node, access: access.clone(), tile })
             }
         };
-        let params = param_places(walk, (node, order));
         let node_of = |value: ValueId| {
             let at = walk.nodes.iter().position(|node| node.value.id() == value)?;
             u32::try_from(at).ok()
@@ -217,7 +195,6 @@ impl KernelPlan {
             order: order.to_vec(),
             code: kernel.code.clone(),
             operands: operands.collect::<Option<_>>()?,
-            params,
         };
         (planned.params(walk)? == kernel.params).then_some(planned)
     }
@@ -236,11 +213,12 @@ impl KernelPlan {
     }
 
     fn params(&self, walk: &FusionWalk) -> Option<Vec<u64>> {
-        let bits = |(node, k): &(Option<u32>, u32)| {
-            let children = match node {
-                None => &walk.roots[..],
-                Some(node) => match &walk.nodes.get(*node as usize)?.role {
-                    Role::Apply(_, children) => &children[..],
+        let bits = |place: &ParamPlace| {
+            let (children, k) = match place {
+                ParamPlace::Bits(bits) => return Some(*bits),
+                ParamPlace::Root(k) => (&walk.roots[..], k),
+                ParamPlace::Operand(node, k) => match &walk.nodes.get(*node as usize)?.role {
+                    Role::Apply(_, children) => (&children[..], k),
                     _ => return None,
                 },
             };
@@ -249,6 +227,6 @@ impl KernelPlan {
                 Child::Node(_) => None,
             }
         };
-        self.params.iter().map(bits).collect()
+        self.code.places.iter().map(bits).collect()
     }
 }

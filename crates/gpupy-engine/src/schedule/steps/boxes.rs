@@ -5,11 +5,9 @@
 //! extents, as of components that are put side by side, are one launch with a destination for each. Invariant: all
 //! boxes are known before one is launched, so that their needs are computed before.
 //!
-//! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
-//! (`commands/list.rs`).
+//! Not here: where a walk is cut (`graph/join.rs`), launches (`commands/list.rs`).
 
-use super::walked_box::WalkedBox;
-use super::{PreparedStep, TileStep, before, box_copies};
+use super::{PreparedStep, TileStep, before};
 use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
@@ -29,6 +27,15 @@ use std::collections::VecDeque;
 
 /// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
 pub(super) type BoxWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>;
+
+/// A box with the walk of its points.
+struct WalkedBox {
+    walk: FusionWalk,
+    /// Its points in the value.
+    at: Access,
+    /// Its place in the tile.
+    place: Access,
+}
 
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
 type BoxPiece = (Access, Access, Shape);
@@ -78,7 +85,7 @@ pub(super) fn of_tile(
                 };
                 let (at, place, _) = cuts.into_iter().fold(piece, cut_off);
                 stored.extend(again.stored_first(&walk, value, device).into_iter().flatten());
-                walks.push(WalkedBox { walk, at: Some(at), place });
+                walks.push(WalkedBox { walk, at, place });
             }
             Err(cut) => open.extend(halves(piece, cut)),
         }
@@ -86,11 +93,11 @@ pub(super) fn of_tile(
     if !stored.is_empty() {
         return Ok(Err(stored));
     }
-    let mut walks: VecDeque<_> = box_copies::as_one(device, &whole, &space, walks)?.into();
+    let mut walks: VecDeque<_> = walks.into();
     let apart: Needs = walks.iter().flat_map(|own| own.walk.needs.iter().cloned()).collect();
     let (mut boxes, mut needs) = (Vec::with_capacity(walks.len()), Needs::new());
     while let Some(first) = walks.pop_front() {
-        let alike = walks.iter().take_while(|other| first.is_alike(other));
+        let alike = walks.iter().take_while(|other| first.walk.space == other.walk.space);
         let count = alike.take(device.caps.max_dests - 1).count();
         if let Some(found) = together(device, value, &first, &walks, (count, &apart))? {
             boxes.push(found.kernels);
@@ -133,9 +140,8 @@ fn together(
     while others > 0 {
         let all = || std::iter::once(first).chain(behind.iter().take(others));
         let space = first.walk.space.clone();
-        let at = all().filter_map(|own| own.at.clone());
+        let at = all().map(|own| own.at.clone());
         if let Some(mut walk) = FusionWalk::of_boxes(device, value, at, space)?
-            && walk.roots.len() == others + 1
             && walk.needs_no_more_than(apart)
         {
             let needs = std::mem::take(&mut walk.needs);

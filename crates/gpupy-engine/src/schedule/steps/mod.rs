@@ -9,7 +9,6 @@
 //! Not here: how a step is done (`commands/`, `execute/run_commands.rs`).
 
 mod assignment_step;
-mod box_copies;
 mod boxes;
 mod components;
 mod contraction;
@@ -20,7 +19,6 @@ mod reduction_step;
 pub(crate) mod reduction_tile;
 mod row_kernel;
 pub(crate) mod strip_mining;
-mod walked_box;
 
 pub(crate) use assignment_step::{Assigned, Region, Written};
 pub(crate) use library_step::{LibraryOperand, LibraryStep};
@@ -231,6 +229,7 @@ impl TileStep {
             | NodeOp::Apply(_)
             | NodeOp::Call(_)
             | NodeOp::Index(_)
+            | NodeOp::InPieces(_)
             | NodeOp::Join(_) => of_map(device, again, value, tile),
         }
     }

@@ -140,9 +140,9 @@ fn alone(
         };
     }
     let ReducedSpace { at, space, rows, .. } = space;
-    let mut walk = FusionWalk::of_reduction(device, &[start], at, space)?;
+    let mut walk = FusionWalk::new(device, &[start], at, space)?;
     if let (false, Some((at, space))) = (walk.needs.is_empty(), rows) {
-        walk = FusionWalk::of_reduction(device, &[start], at, space)?;
+        walk = FusionWalk::new(device, &[start], at, space)?;
     }
     // A table is computed first in any case.
     let needs = walk.needs.iter().filter(|(value, _)| !walk.is_table(value.id())).cloned();
@@ -239,7 +239,7 @@ fn complete_walk(
     spaces: &[(Access, Shape)],
 ) -> Option<FusionWalk> {
     spaces.iter().find_map(|(at, space)| {
-        let walk = FusionWalk::of_reduction(device, starts, at.clone(), space.clone());
+        let walk = FusionWalk::new(device, starts, at.clone(), space.clone());
         walk.ok()?.complete().ok()
     })
 }
@@ -350,11 +350,7 @@ fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
 
 /// Whether none of these would be computed inside a reader's kernel.
 fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
-    let is_before = |value: &Value| {
-        stands_alone(value)
-            || device.flush.halos.has(value)
-            || device.flush.fates.is_stored(value.id())
-    };
+    let is_before = |value: &Value| stands_alone(value) || device.flush.fates.is_stored(value.id());
     needs.iter().all(|(value, _)| is_before(value))
 }
 

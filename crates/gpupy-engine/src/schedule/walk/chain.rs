@@ -2,28 +2,29 @@
 //!
 //! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
 //! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value
-//! are affine. So the position is computed with index values and selects, the element is a `gather`, and a constant one
-//! more select. A cheap pending value below is computed at the same coordinates; a costly one is stored first.
+//! are affine. So the position is a number in pieces, the element is a `gather`, and a constant one more choice. A
+//! cheap pending value below is computed at the same coordinates; a costly one is stored first.
 //! Invariants: a chain is made of steps over the walk's space, each equal to the value that it stands for at every
 //! point; a position outside is named only where a select leaves its element out, and a gather stays inside by itself.
 //!
-//! Not here: coordinates (`piecewise_coordinate.rs`), joins that are cut (`steps/boxes.rs`).
+//! Not here: coordinates (`graph/piecewise_number.rs`), joins that are cut (`steps/boxes.rs`).
 
 use super::join_parts::{Giver, JoinParts, PartOf, PartRead};
-use super::piecewise_coordinate::{AffineLine, PiecewiseCoordinate};
 use crate::graph::join::Join;
+use crate::graph::piecewise_number::{AffineLine, InPieces, PiecewiseCoordinate};
 use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
+use gpupy_core::DType;
 use gpupy_core::driver::{Access, Part};
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, size_of};
-use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// The operations from which on it makes no difference to a chain how many they are.
 const MOST_WEIGHT: u32 = T.costly + 1;
@@ -62,6 +63,8 @@ pub(super) struct Chain<'w> {
     pub chained: &'w mut Chained,
     /// The values that the walk computes, even if other walks read them.
     pub own: &'w [ValueId],
+    /// Whether the walk may be cut where parts end. Of one that is not, joins without a chain are computed first.
+    pub is_cut: bool,
     /// The join that is gone through, by its name.
     name: ValueId,
     depth: usize,
@@ -73,16 +76,17 @@ impl<'w> Chain<'w> {
     pub fn new(
         device: &'w OpenDevice,
         (space, points): (&'w [usize], usize),
-        own: &'w [ValueId],
+        (own, is_cut): (&'w [ValueId], bool),
         chained: &'w mut Chained,
     ) -> Chain<'w> {
-        Chain { device, space, points, own, chained, name: 0, depth: 0, known: Vec::new() }
+        Chain { device, space, points, own, is_cut, chained, name: 0, depth: 0, known: Vec::new() }
     }
 
     /// The operand that gives the elements of a join at coordinates over the space; `None` where there is no chain for
     /// it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
-        has_chains(self.device, value.dtype(), size_of(self.space)).then_some(())?;
+        let pays = !self.is_cut || cost::is_chained(size_of(self.space), &self.device.caps);
+        (pays && has_chains(self.device, value.dtype())).then_some(())?;
         let found: Vec<PiecewiseCoordinate> =
             found.iter().cloned().map(PiecewiseCoordinate::affine).collect();
         self.joined(value, join, &found)
@@ -140,14 +144,19 @@ impl<'w> Chain<'w> {
             Giver::Constant(scalar) => (Input::Scalar(scalar), None),
             Giver::Source(source) => elements[source].clone(),
         };
-        let mut runs = parts.runs().into_iter().rev();
-        let mut chosen = given(runs.next()?.1);
-        for (end, giver) in runs {
-            let is_before = self.is_below(&at[axis], end)?;
-            let operands = smallvec![is_before, given(giver), chosen];
-            chosen = self.step(value.dtype(), Op::Select, operands);
+        let runs = parts.runs();
+        let [ends @ .., (_, last)] = &runs[..] else { return None };
+        if ends.is_empty() {
+            return Some(given(*last));
         }
-        Some(chosen)
+        let (of, ends) = (at[axis].clone(), ends.iter().map(|(end, _)| *end).collect());
+        let piece = self.leaf(InPieces::Piece { of, ends });
+        let mut operands: SmallVec<[Operand; 3]> = smallvec![piece];
+        operands.extend(runs.iter().map(|(_, giver)| given(*giver)));
+        let steps = &self.device.flush.steps;
+        let op = NodeOp::Apply(Op::Choose);
+        let made = steps.made(self.name, value.dtype(), self.space, op, operands);
+        Some((Input::Whole(made.id()), Some(made)))
     }
 
     /// The element of a value that some parts of a join along an axis are views of.
@@ -312,7 +321,7 @@ impl<'w> Chain<'w> {
         let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
         let found = match op {
             NodeOp::Join(join) => self.joined(value, join, &at)?,
-            NodeOp::Index(axis) => self.number(&at[*axis as usize], 1, 0)?,
+            NodeOp::Index(axis) => self.number(&at[*axis as usize])?,
             NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather => {
                 let operands = value.state().operands.clone();
                 let read = match op {
@@ -403,82 +412,28 @@ impl<'w> Chain<'w> {
         let is_near = device.caps.host_memory && is_there;
         let is_shared = is_there || self.is_apart_for_all(value);
         let points = if is_shared { self.points } else { size_of(self.space) };
-        if !device.gathers_from(value) || !is_near && value.len() / 2 > points {
+        let is_little = self.is_cut && !is_near && value.len() / 2 > points;
+        if !device.gathers_from(value) || is_little {
             return None;
         }
-        let position = self.number(position, 1, 0)?;
+        let position = self.number(position)?;
         let operands = smallvec![position, (Input::Whole(value.id()), Some(value.clone()))];
         let steps = &device.flush.steps;
         let made = steps.made(self.name, value.dtype(), self.space, NodeOp::Gather, operands);
         Some((Input::Whole(made.id()), Some(made)))
     }
 
-    /// `times · coordinate + plus` as an int32.
-    fn number(&self, coordinate: &PiecewiseCoordinate, times: i64, plus: i64) -> Option<Operand> {
-        let mut own = PiecewiseCoordinate::constant(plus, self.space.len());
-        own.add(times, coordinate)?;
-        let (index, mut rest) = self.index(&own.affine)?;
-        let mut sum = index;
-        for (factor, pieces) in &own.terms {
-            // A constant that is added to all pieces is added before the select.
-            let is_flat = pieces.lines.iter().all(|line| line.step == 0);
-            let extra = if is_flat { std::mem::take(&mut rest) } else { 0 };
-            let mut lines = pieces.lines.iter().rev().map(|line| {
-                let (step, start) =
-                    (line.step.checked_mul(*factor)?, line.start.checked_mul(*factor)?);
-                self.number(&pieces.of, step, start.checked_add(extra)?)
-            });
-            let mut chosen = lines.next()??;
-            for (line, end) in lines.zip(pieces.ends.iter().rev()) {
-                let is_before = self.is_below(&pieces.of, *end)?;
-                chosen = self.step(DType::I32, Op::Select, smallvec![is_before, line?, chosen]);
-            }
-            sum = Some(match sum {
-                Some(sum) => self.step(DType::I32, Op::Add, smallvec![sum, chosen]),
-                None => chosen,
-            });
-        }
-        match sum {
-            Some(sum) if rest == 0 => Some(sum),
-            Some(sum) => Some(self.step(DType::I32, Op::Add, smallvec![sum, scalar(rest)?])),
-            None => scalar(rest),
-        }
+    /// A number as an int32.
+    fn number(&self, number: &PiecewiseCoordinate) -> Option<Operand> {
+        let (low, high) = number.bounds(self.space)?;
+        let is_int = i32::try_from(low).is_ok() && i32::try_from(high).is_ok();
+        is_int.then(|| self.leaf(InPieces::Number(number.clone())))
     }
 
-    /// Whether a coordinate is less than a number.
-    fn is_below(&self, coordinate: &PiecewiseCoordinate, end: i64) -> Option<Operand> {
-        let (number, end) = match coordinate.terms.is_empty() {
-            true => {
-                let (index, rest) = self.index(&coordinate.affine)?;
-                (index?, end - rest)
-            }
-            false => (self.number(coordinate, 1, 0)?, end),
-        };
-        Some(self.step(DType::Bool, Op::Lt, smallvec![number, scalar(end)?]))
-    }
-
-    /// An affine number as an index value, if it varies over the points, and the constant to add to it.
-    fn index(&self, number: &Access) -> Option<(Option<Operand>, i64)> {
-        let steps = || number.strides.iter().zip(self.space);
-        if steps().all(|(step, extent)| *step == 0 || *extent == 1) {
-            return Some((None, number.offset));
-        }
-        let (low, high) = PiecewiseCoordinate::affine(number.clone()).bounds(self.space)?;
-        let below = low.min(0);
-        let count = high.checked_sub(below)?.checked_add(1)?;
-        i32::try_from(count).ok()?;
-        let strides = steps().map(|(step, n)| if *n == 1 { 0 } else { *step as isize }).collect();
-        let layout = InputLayout { offset: (number.offset - below) as isize, strides };
-        let steps = &self.device.flush.steps;
-        let shape = [count as usize];
-        let line = steps.made(self.name, DType::I32, &shape, NodeOp::Index(0), smallvec![]);
-        Some((Some((Input::View(line.id(), Box::new(layout)), Some(line))), below))
-    }
-
-    /// An operation on elements over the space.
-    fn step(&self, dtype: DType, op: Op, operands: SmallVec<[Operand; 3]>) -> Operand {
-        let steps = &self.device.flush.steps;
-        let made = steps.made(self.name, dtype, self.space, NodeOp::Apply(op), operands);
+    /// A leaf over the space.
+    fn leaf(&self, leaf: InPieces) -> Operand {
+        let (steps, op) = (&self.device.flush.steps, NodeOp::InPieces(Arc::new(leaf)));
+        let made = steps.made(self.name, DType::I32, self.space, op, smallvec![]);
         (Input::Whole(made.id()), Some(made))
     }
 }
@@ -500,29 +455,20 @@ fn level(lines: &mut [Option<AffineLine>], parts: &[PartOf]) {
     }
 }
 
-/// Whether joins of a dtype are read at coordinates that are computed, at so many points: that is cheap there, and the
-/// device has room for a selected element in one kernel; else its steps would all be stored.
-pub(super) fn has_chains(device: &OpenDevice, dtype: DType, points: usize) -> bool {
-    if !cost::is_chained(points, &device.caps) || !device.caps.dtypes.contains(&DType::I32) {
+/// Whether joins of a dtype may be read at coordinates that are computed: the device has room for a selected element in
+/// one kernel; else its steps would all be stored.
+pub(super) fn has_chains(device: &OpenDevice, dtype: DType) -> bool {
+    if !device.caps.pieces {
         return false;
     }
     let driver = &device.driver;
     let mut need = driver.resource_get(Part::Dest(dtype));
-    let number = [Op::Lt, Op::Select, Op::Add]
-        .map(|op| Part::Op(op, if op == Op::Lt { DType::Bool } else { DType::I32 }));
-    let element = [Part::Op(Op::Gather, dtype), Part::Operand(dtype), Part::Op(Op::Select, dtype)];
+    let number = [Part::Op(Op::Piece, DType::I32), Part::Op(Op::Choose, DType::I32)];
+    let element = [Part::Op(Op::Gather, dtype), Part::Operand(dtype), Part::Op(Op::Choose, dtype)];
     let leaves = [Part::Index, Part::Index, Part::Param(DType::I32), Part::Param(DType::I32)];
     for part in number.iter().chain(&element).chain(&leaves) {
         driver.resource_add(&mut need, &driver.resource_get(*part));
     }
-    let is_there = |op, dtype| !matches!(device.way(op, dtype), OperationLowering::Absent);
-    let numbers = [Op::Lt, Op::Add, Op::Select];
-    numbers.into_iter().all(|op| is_there(op, DType::I32))
-        && is_there(Op::Select, dtype)
+    !matches!(device.way(Op::Choose, dtype), OperationLowering::Absent)
         && driver.resource_check(&need)
-}
-
-fn scalar(number: i64) -> Option<Operand> {
-    let number = i32::try_from(number).ok()?;
-    Some((Input::Scalar(Scalar::i32(number)), None))
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns [`JoinParts`]: the content of each part, as far as points read it, and the values that the parts are views of.
 //!
-//! Not here: the coordinates in those values (`chain.rs`, `piecewise_coordinate.rs`).
+//! Not here: the coordinates in those values (`chain.rs`, `graph/piecewise_number.rs`).
 
 use crate::graph::join::Join;
 use crate::graph::value::{Input, InputLayout, Value, ValueKind};

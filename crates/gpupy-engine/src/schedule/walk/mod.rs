@@ -3,20 +3,19 @@
 //! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed. Partitioning
 //! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
 //! the walk's needs. [`Rematerialisation`](rematerialisation::Rematerialisation) says which values are stored instead
-//! of recomputed, and a [`Rotation`](halo::Rotation) is a value that is read in a halo.
+//! of recomputed.
 //!
 //! Imports `cost.rs`, `engine_device.rs` and `lowering` of the schedule. Not here: how a walk is made (`walker.rs`,
 //! `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
 mod chain;
 mod expanded;
-pub(crate) mod halo;
 mod join_parts;
 mod joined_values;
-mod piecewise_coordinate;
 pub(crate) mod rematerialisation;
 mod walker;
 
+use crate::graph::piecewise_number::InPieces;
 use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, Value, ValueId};
 use gpupy_core::driver::Access;
@@ -27,6 +26,7 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A node's operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +44,8 @@ pub(crate) enum Role {
     Table,
     /// The affine number of an access.
     Index(Access),
+    /// A number in pieces, or the piece in which it lies.
+    InPieces(Arc<InPieces>),
     /// A scalar operation, or a function; `cast` to the operand's own dtype is a copy. A gather's operands are the
     /// position and the table.
     Apply(Applied, SmallVec<[Child; 3]>),

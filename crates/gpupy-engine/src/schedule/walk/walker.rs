@@ -23,6 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How a walk treats a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,8 +34,6 @@ pub(super) enum JoinHandling {
     Cut,
     /// Like `Cut`, for a walk over part of a tile, which stores nothing besides.
     CutAgain,
-    /// A rotation is read in a halo; any other is computed first.
-    Halo,
 }
 
 impl JoinHandling {
@@ -116,21 +115,6 @@ impl FusionWalk {
     ) -> Result<FusionWalk> {
         let starts = everywhere(starts, &at);
         let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::First)?;
-        Ok(walker.ended(roots))
-    }
-
-    /// The walk of the operands that reductions of the same points combine.
-    ///
-    /// # Errors
-    /// As `new`.
-    pub fn of_reduction(
-        device: &OpenDevice,
-        starts: &[Start<'_>],
-        at: Access,
-        space: Shape,
-    ) -> Result<FusionWalk> {
-        let starts = everywhere(starts, &at);
-        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::Halo)?;
         Ok(walker.ended(roots))
     }
 
@@ -372,10 +356,6 @@ impl<'d> Walker<'d> {
             }
             return Ok(());
         }
-        let rotation = match op {
-            NodeOp::Join(join) => self.rotation(&value, join, &open),
-            _ => None,
-        };
         for node in open {
             self.expanding_in = self.read_in[node as usize];
             let at = self.nodes[node as usize].access.clone();
@@ -398,6 +378,11 @@ impl<'d> Walker<'d> {
                     Some(coordinate) => Role::Index(coordinate.clone()),
                     None => return Err(lost(id)),
                 },
+                NodeOp::InPieces(own) => {
+                    let found = found.as_deref().ok_or_else(|| lost(id))?;
+                    let own = own.through(found, self.space.len()).ok_or_else(|| lost(id))?;
+                    Role::InPieces(Arc::new(own))
+                }
                 NodeOp::Gather => {
                     let position = (&inputs[0], operands[0].as_ref());
                     let mut both =
@@ -407,7 +392,7 @@ impl<'d> Walker<'d> {
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
-                    match self.joined(&value, join, found, rotation.as_ref())? {
+                    match self.joined(&value, join, found)? {
                         JoinedRead::Read(child) => {
                             Role::Apply(Applied::Op(Op::Cast), SmallVec::from_slice(&[child]))
                         }
@@ -457,7 +442,8 @@ impl<'d> Walker<'d> {
             is_stored || self.device.is_all_there(below)
         };
         let weight = |most| {
-            let joins = !chain::has_chains(self.device, value.dtype(), size_of(&self.space));
+            let is_chained = cost::is_chained(size_of(&self.space), &self.device.caps);
+            let joins = !(is_chained && chain::has_chains(self.device, value.dtype()));
             cost::weight(value, most, u32::from(joins), is_there)
         };
         // Boxes that lie apart would each compute their own elements by themselves, too.

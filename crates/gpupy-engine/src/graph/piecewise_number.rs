@@ -1,27 +1,30 @@
-//! Coordinates with boundary rules: piecewise affine functions of the points of a space.
+//! Numbers in pieces: piecewise affine functions of the points of a space.
 //!
-//! Owns [`PiecewiseCoordinate`] and [`AffinePieces`]. Where a walk passes the ends of a join of views of one value, the
+//! Owns [`PiecewiseCoordinate`], [`AffinePieces`] and [`InPieces`], the leaf of an expression that is such a number, or
+//! says in which piece it lies. Where a walk passes the ends of a join of views of one value, the
 //! coordinates in that value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going
 //! through several joins nests them. Pieces that contain no point are left out, so that adjacent steps merge where
 //! bounds prove it. Invariant: the number at a point is the composition of the steps.
 //!
-//! Not here: the instructions that compute these numbers (`chain.rs`), affine coordinates (`memory/access.rs`).
+//! Not here: where coordinates are in pieces (`schedule/walk/chain.rs`), the instructions that compute them
+//! (`schedule/program/number_emitter.rs`), affine coordinates (`memory/access.rs`).
 
+use crate::memory::access;
 use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use smallvec::{SmallVec, smallvec};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An affine number of a point, and multiples of numbers that are affine in pieces.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct PiecewiseCoordinate {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PiecewiseCoordinate {
     pub affine: Access,
-    pub terms: SmallVec<[(i64, Rc<AffinePieces>); 1]>,
+    pub terms: SmallVec<[(i64, Arc<AffinePieces>); 1]>,
 }
 
 /// A number that is another function of a coordinate in each piece of its range.
-#[derive(Debug, PartialEq)]
-pub(super) struct AffinePieces {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AffinePieces {
     pub of: PiecewiseCoordinate,
     /// The upper end of the coordinate in each piece but the last; rising.
     pub ends: SmallVec<[i64; 2]>,
@@ -29,9 +32,18 @@ pub(super) struct AffinePieces {
     pub lines: SmallVec<[AffineLine; 3]>,
 }
 
+/// A leaf of an expression over the points of its own shape; an int32.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum InPieces {
+    /// The number.
+    Number(PiecewiseCoordinate),
+    /// In which piece the number lies: the first before whose end it is. The ends rise.
+    Piece { of: PiecewiseCoordinate, ends: SmallVec<[i64; 2]> },
+}
+
 /// An affine function of one coordinate: its value at 0, and its slope.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AffineLine {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AffineLine {
     pub start: i64,
     pub step: i64,
 }
@@ -91,6 +103,67 @@ impl PiecewiseCoordinate {
         Some((low, high))
     }
 
+    /// An upper bound of the operations that it takes, and of its scalars: of each piece, its end and its line.
+    fn size(&self) -> (u32, u32) {
+        let of_pieces = |(_, pieces): &(i64, Arc<AffinePieces>)| {
+            let (operations, scalars) = pieces.of.size();
+            let count = pieces.lines.len() as u32;
+            // The number itself, a comparison and a choice, and each line's own number.
+            (operations * (count + 1) + 2 * count + 1, scalars * (count + 1) + 2 * count)
+        };
+        let sum = |a: (u32, u32), b: (u32, u32)| (a.0 + b.0, a.1 + b.1);
+        self.terms.iter().map(of_pieces).fold((1, 1), sum)
+    }
+
+    /// A multiple of it plus a constant. Wraps around beyond 64 bits: bounds are known where it is in use.
+    pub fn times(&self, factor: i64, plus: i64) -> PiecewiseCoordinate {
+        let Access { offset, strides } = &self.affine;
+        let strides = strides.iter().map(|step| step.wrapping_mul(factor)).collect();
+        let offset = offset.wrapping_mul(factor).wrapping_add(plus);
+        let terms = self.terms.iter();
+        let terms = terms.map(|(own, pieces)| (own.wrapping_mul(factor), pieces.clone()));
+        PiecewiseCoordinate { affine: Access { offset, strides }, terms: terms.collect() }
+    }
+
+    /// The number at affine coordinates over another space of this rank.
+    pub fn through(&self, at: &[Access], rank: usize) -> Option<PiecewiseCoordinate> {
+        let steps: SmallVec<[isize; 4]> =
+            self.affine.strides.iter().map(|step| *step as isize).collect();
+        let affine = access::through(self.affine.offset as isize, &steps, at, rank);
+        let terms = self.terms.iter().map(|(factor, pieces)| {
+            let AffinePieces { of, ends, lines } = &**pieces;
+            let (of, ends, lines) = (of.through(at, rank)?, ends.clone(), lines.clone());
+            Some((*factor, Arc::new(AffinePieces { of, ends, lines })))
+        });
+        Some(PiecewiseCoordinate { affine, terms: terms.collect::<Option<_>>()? })
+    }
+
+    /// Calls `told` with each access on which it depends: its own, and those of its pieces, of which lines are
+    /// multiples.
+    pub fn accesses(&self, told: &mut dyn FnMut(&Access)) {
+        told(&self.affine);
+        self.terms.iter().for_each(|(_, pieces)| pieces.of.accesses(told));
+    }
+
+    /// Calls `told` with the words that say what it is.
+    pub fn words(&self, told: &mut dyn FnMut(u64)) {
+        told(self.affine.strides.len() as u64);
+        told(self.affine.offset.cast_unsigned());
+        self.affine.strides.iter().for_each(|step| told(step.cast_unsigned()));
+        told(self.terms.len() as u64);
+        for (factor, pieces) in &self.terms {
+            let AffinePieces { of, ends, lines } = &**pieces;
+            told(factor.cast_unsigned());
+            told(lines.len() as u64);
+            ends.iter().for_each(|end| told(end.cast_unsigned()));
+            lines.iter().for_each(|line| {
+                told(line.start.cast_unsigned());
+                told(line.step.cast_unsigned());
+            });
+            of.words(told);
+        }
+    }
+
     /// How many numbers are computed for it: those of a nested coordinate are other ones for each piece.
     fn numbers(&self) -> usize {
         let of_pieces =
@@ -137,7 +210,7 @@ impl PiecewiseCoordinate {
             }
             let term = PiecewiseCoordinate {
                 affine: PiecewiseCoordinate::constant(0, of.affine.strides.len()).affine,
-                terms: smallvec![(1, Rc::new(pieces))],
+                terms: smallvec![(1, Arc::new(pieces))],
             };
             number.add(1, &term)?;
         }
@@ -145,7 +218,51 @@ impl PiecewiseCoordinate {
     }
 }
 
+impl InPieces {
+    /// The leaf at affine coordinates over another space of this rank.
+    pub fn through(&self, at: &[Access], rank: usize) -> Option<InPieces> {
+        Some(match self {
+            InPieces::Number(number) => InPieces::Number(number.through(at, rank)?),
+            InPieces::Piece { of, ends } => {
+                InPieces::Piece { of: of.through(at, rank)?, ends: ends.clone() }
+            }
+        })
+    }
+
+    /// The number that it is, or that lies in a piece.
+    pub fn number(&self) -> &PiecewiseCoordinate {
+        match self {
+            InPieces::Number(number) | InPieces::Piece { of: number, .. } => number,
+        }
+    }
+
+    /// How many operations it takes, and how many scalars.
+    pub fn size(&self) -> (u32, u32) {
+        let (operations, scalars) = self.number().size();
+        match self {
+            InPieces::Number(_) => (operations, scalars),
+            InPieces::Piece { ends, .. } => {
+                (operations + ends.len() as u32, scalars + ends.len() as u32)
+            }
+        }
+    }
+
+    /// Calls `told` with the words that say what it is.
+    pub fn words(&self, mut told: impl FnMut(u64)) {
+        if let InPieces::Piece { ends, .. } = self {
+            told(1 << 32 | ends.len() as u64);
+            ends.iter().for_each(|end| told(end.cast_unsigned()));
+        }
+        self.number().words(&mut told);
+    }
+}
+
 impl AffinePieces {
+    /// Whether the number is the same in all of a piece.
+    pub fn are_flat(&self) -> bool {
+        self.lines.iter().all(|line| line.step == 0)
+    }
+
     /// The least and the greatest number over a space.
     fn bounds(&self, space: &[usize]) -> Option<(i64, i64)> {
         let (low, high) = self.of.bounds(space)?;
