@@ -4,6 +4,7 @@
 mod fused;
 
 use fused::{Fused, Log};
+use gpupy_core::driver::Driver;
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
 use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
@@ -122,6 +123,60 @@ fn newton(context: &Context, count: usize, values: &[f32]) -> (Array, Vec<f32>) 
         wanted.iter_mut().for_each(|w| *w -= (*w * *w * *w - 1.0) / (*w * *w * 3.0));
     }
     (x, wanted)
+}
+
+/// The least of so many arrays, and the number of the first that has it: both are held on the way, so that pieces are
+/// cut out of others that were found to fit before.
+fn least_of(context: &Context, count: usize) -> (Array, Vec<f32>) {
+    let values = |k: usize| [((k * 7) % 31) as f32, ((k * 11 + 5) % 29) as f32];
+    let (mut least, mut chosen) = (floats(&values(0)), floats(&[0.0, 0.0]));
+    let mut wanted = [(values(0)[0], 0.0f32), (values(0)[1], 0.0)];
+    for k in 1..count {
+        let one = floats(&values(k));
+        let is_less = op(context, Op::Lt, &one, &least);
+        chosen = context
+            .apply(
+                Op::Select,
+                &[
+                    ArrayOrScalar::Array(&is_less),
+                    ArrayOrScalar::Scalar(Scalar::f32(k as f32)),
+                    ArrayOrScalar::Array(&chosen),
+                ],
+            )
+            .unwrap();
+        least = op(context, Op::Min, &least, &one);
+        for (best, value) in wanted.iter_mut().zip(values(k)) {
+            if value < best.0 {
+                *best = (value, k as f32);
+            }
+        }
+    }
+    (chosen, wanted.map(|(_, number)| number).to_vec())
+}
+
+#[test]
+fn no_piece_reads_more_operands_than_the_device_takes() {
+    for (operands, limit) in [(8, 4096), (12, 40), (20, 64), (31, 1536), (40, 200)] {
+        let log = Arc::new(Mutex::new(Log::default()));
+        let seen = log.clone();
+        let driver = move || {
+            let fused = Fused::new(limit, usize::MAX, seen.clone()).of_operands(operands);
+            Box::new(fused) as Box<dyn Driver>
+        };
+        let registry = Registry::new().register("fused", driver);
+        let settings = Settings {
+            driver: "fused".into(),
+            driver_fallback: false,
+            flush_operations: usize::MAX,
+            ..Settings::default()
+        };
+        let context = Context::new(registry, settings);
+        for count in [20, 49, 120] {
+            let (chosen, wanted) = least_of(&context, count);
+            assert_eq!(read(&context, &chosen), wanted, "{operands} operands, {count} arrays");
+            assert_eq!(log.lock().unwrap().oversized, 0, "{operands} operands, {count} arrays");
+        }
+    }
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Log {
 pub struct Fused {
     /// Computing instructions and operands that `check_ir` accepts in one program.
     pub limit: u32,
+    /// Operands that it accepts besides.
+    most_operands: u32,
     /// More computing instructions than this are refused by `eval_ir` all the same.
     pub refuse_above: usize,
     pub log: Arc<Mutex<Log>>,
@@ -60,8 +62,8 @@ pub struct Fused {
 
 /// What a program takes of the driver.
 fn needed(program: &Program) -> Resources {
-    let needed = (program.operation_count() + program.operands.len()) as u32;
-    Resources([needed, 0, 0, 0, 0, 0, 0, 0])
+    let operands = program.operands.len() as u32;
+    Resources([program.operation_count() as u32 + operands, operands, 0, 0, 0, 0, 0, 0])
 }
 
 #[allow(dead_code)] // each test needs some of these
@@ -81,8 +83,19 @@ impl Fused {
             ..Capabilities::default()
         };
         let (lacks, is_older, blocks) = Default::default();
-        let room = u64::MAX;
-        Fused { limit, refuse_above, log, caps, lacks, is_older, room, blocks, next: 0 }
+        let (room, most_operands) = (u64::MAX, u32::MAX);
+        Fused {
+            limit,
+            most_operands,
+            refuse_above,
+            log,
+            caps,
+            lacks,
+            is_older,
+            room,
+            blocks,
+            next: 0,
+        }
     }
 
     /// This driver, said to be hardware.
@@ -94,6 +107,12 @@ impl Fused {
     /// This driver, with measured costs of launches and transfers.
     pub fn costing(mut self, costs: Option<Costs>) -> Fused {
         self.caps.costs = costs;
+        self
+    }
+
+    /// This driver, for programs of so many operands at most.
+    pub fn of_operands(mut self, most: u32) -> Fused {
+        self.most_operands = most;
         self
     }
 
@@ -325,10 +344,11 @@ impl Driver for Fused {
             self.hears(dtype);
         }
         let count = u32::from(matches!(part, Part::Op(..) | Part::Operand(_)));
-        Resources([count, 0, 0, 0, 0, 0, 0, 0])
+        let operands = u32::from(matches!(part, Part::Operand(_)));
+        Resources([count, operands, 0, 0, 0, 0, 0, 0])
     }
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        resources.0[0] <= self.limit
+        resources.0[0] <= self.limit && resources.0[1] <= self.most_operands
     }
 }

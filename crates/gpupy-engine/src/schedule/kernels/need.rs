@@ -28,6 +28,24 @@ impl OpenDevice {
 }
 
 impl Partition {
+    /// A bound of the needs of the piece below a node now. What was collapsed since it was found is read in the place
+    /// of being computed, which may take one operand more.
+    fn bound(&self, device: &OpenDevice, node: u32) -> Resources {
+        let mut need = self.need[node as usize];
+        let is_computed = matches!(self.walk.nodes[node as usize].role, Role::Apply(..));
+        if is_computed && !self.collapsed[node as usize] {
+            let mut since = self.cut;
+            device.driver.resource_sub(&mut since, &self.cut_before[node as usize]);
+            device.driver.resource_add(&mut need, &since);
+        }
+        need
+    }
+
+    /// Notes a bound of the needs of the piece below a node.
+    fn bind(&mut self, node: u32, need: Resources) {
+        (self.need[node as usize], self.cut_before[node as usize]) = (need, self.cut);
+    }
+
     /// The upper bound of the needs of the piece below a node: its own and its children's.
     pub(super) fn add_up(&mut self, device: &OpenDevice, node: u32) {
         if self.collapsed[node as usize] {
@@ -37,13 +55,15 @@ impl Partition {
         let driver = &device.driver;
         let (applied, children) = match &self.walk.nodes[node as usize].role {
             Role::Leaf | Role::Table => {
-                self.own[node as usize] = driver.resource_get(Part::Operand(dtype));
-                self.need[node as usize] = self.own[node as usize];
+                let need = driver.resource_get(Part::Operand(dtype));
+                self.own[node as usize] = need;
+                self.bind(node, need);
                 return;
             }
             Role::Index(_) => {
-                self.own[node as usize] = driver.resource_get(Part::Index);
-                self.need[node as usize] = self.own[node as usize];
+                let need = driver.resource_get(Part::Index);
+                self.own[node as usize] = need;
+                self.bind(node, need);
                 self.size[node as usize] = 1;
                 return;
             }
@@ -63,7 +83,7 @@ impl Partition {
                     driver.resource_add(&mut need, &driver.resource_get(Part::Param(DType::I32)));
                 }
                 self.own[node as usize] = need;
-                self.need[node as usize] = need;
+                self.bind(node, need);
                 self.size[node as usize] = operations;
                 return;
             }
@@ -81,11 +101,12 @@ impl Partition {
                 // An operand that stands twice is one node.
                 && !children[..i].contains(child)
             {
-                driver.resource_add(&mut need, &self.need[*number as usize]);
+                driver.resource_add(&mut need, &self.bound(device, *number));
                 size = size.saturating_add(self.size[*number as usize]);
             }
         }
-        (self.own[node as usize], self.need[node as usize]) = (own, need);
+        self.own[node as usize] = own;
+        self.bind(node, need);
         if let Some(room) = &mut self.room {
             room.join(node, &children);
         }
@@ -106,7 +127,8 @@ impl Partition {
     /// Adds a node to those that pieces to come may have.
     pub(super) fn add_open(&mut self, device: &OpenDevice, node: u32) {
         self.open.add(node, &self.walk.nodes[node as usize]);
-        device.driver.resource_add(&mut self.open.need, &self.own[node as usize]);
+        let need = if self.collapsed[node as usize] { &self.need } else { &self.own };
+        device.driver.resource_add(&mut self.open.need, &need[node as usize]);
     }
 
     /// A bound of the needs of all pieces to come.
@@ -177,7 +199,7 @@ impl Partition {
         if !self.ends_in_time(node) {
             return Ok(false);
         }
-        if device.takes(self.need[node as usize], &dest) {
+        if device.takes(self.bound(device, node), &dest) {
             return Ok(true);
         }
         let mut need = self.open_need(device, &dest);
@@ -194,7 +216,7 @@ impl Partition {
                 device.driver.resource_sub(&mut need, &dest);
             }
         }
-        self.need[node as usize] = need;
+        self.bind(node, need);
         Ok(true)
     }
 
@@ -271,9 +293,14 @@ impl Partition {
 
     /// The largest operand of a node that is computed in its piece, where there is no room for that.
     pub(super) fn first_to_store(&mut self, node: u32) -> Option<u32> {
-        if self.has_room(node, size_of(&self.walk.space)) {
-            return None;
+        match self.has_room(node, size_of(&self.walk.space)) {
+            true => None,
+            false => self.largest_below(node),
         }
+    }
+
+    /// The largest operand of a node that is computed in its piece.
+    pub(super) fn largest_below(&self, node: u32) -> Option<u32> {
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else { return None };
         let computed = nodes_of(children).filter(|child| !self.is_leaf(*child));
         computed.max_by_key(|child| self.size[*child as usize])

@@ -51,9 +51,12 @@ pub(crate) struct Partition {
     pub(super) size: Vec<u32>,
     /// The nodes of the piece looked at last.
     pub(super) marks: Marks,
-    /// The bound of the needs of the piece below each node, and what the node needs by itself.
+    /// A bound of the needs of the piece below each node when it was found, and what the node needs by itself.
     pub(super) need: Vec<Resources>,
     pub(super) own: Vec<Resources>,
+    /// The needs of reading all that was collapsed, and as they were when the bound of each node was found.
+    pub(super) cut: Resources,
+    pub(super) cut_before: Vec<Resources>,
     /// The nodes that pieces to come may have.
     pub(super) open: OpenNodes,
     /// What the piece below each node reads, where a device has little room.
@@ -82,6 +85,8 @@ impl Partition {
             marks: Marks::default(),
             need: Vec::new(),
             own: Vec::new(),
+            cut: Resources::default(),
+            cut_before: Vec::new(),
             open: OpenNodes::default(),
             room: None,
             last_cut,
@@ -148,6 +153,7 @@ impl Partition {
         }
         self.need = vec![Resources::default(); count];
         self.own = vec![Resources::default(); count];
+        self.cut_before = vec![Resources::default(); count];
         self.parents = vec![SmallVec::new(); count];
         self.has_loops = self.walk.nodes.iter().any(|node| Partition::steps(node) > 0);
         for (n, node) in self.walk.nodes.iter().enumerate() {
@@ -203,7 +209,7 @@ impl Partition {
     ///
     /// # Errors
     /// As of a cut.
-    pub fn cut_shared(&mut self, device: &OpenDevice) -> Option<Result<Possible<()>>> {
+    pub fn cut_shared(&mut self, device: &mut OpenDevice) -> Option<Result<Possible<()>>> {
         let shared = self.shared_by_roots()?;
         self.pieces.pop_back();
         let cut = self.collapse(device, shared);
@@ -379,7 +385,7 @@ impl Partition {
     }
 
     /// Gives the node a piece of its own; costly nodes in it that other pieces need too go first.
-    fn collapse(&mut self, device: &OpenDevice, node: u32) -> Result<Possible<()>> {
+    fn collapse(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
         let mut stack = vec![node];
         while let Some(top) = stack.last().copied() {
             if self.is_leaf(top) {
@@ -395,12 +401,22 @@ impl Partition {
                 stack.push(child);
                 continue;
             }
+            // What was collapsed below it may be one operand too many.
+            if !self.fits_limits(device, top)?
+                && let Some(child) = self.largest_below(top)
+            {
+                stack.push(child);
+                continue;
+            }
             let node = &self.walk.nodes[top as usize];
             if device.own_tile(&node.value, &node.access, &self.walk.space).is_none() {
                 let reach = access::reach(&node.access, &self.walk.space);
                 return Ok(Err(vec![(node.value.clone(), reach)]));
             }
             self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
+            // Pieces to come read it, also where they were found to fit when they computed it.
+            device.driver.resource_add(&mut self.open.need, &self.need[top as usize]);
+            device.driver.resource_add(&mut self.cut, &self.need[top as usize]);
             self.open.cut();
             let bytes = self.stored_bytes(top);
             if let Some(room) = &mut self.room {
