@@ -149,11 +149,20 @@ fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<P
             .with("reason", reason)
     };
     let planned = compute::plan(&device, request).map_err(|reason| none(format!("{reason:?}")))?;
-    let (given, most) = (4 * planned.words.len(), traits.bound.map_or(0, |bound| bound.numbers));
-    match binds && given > most as usize {
-        false => Ok(planned),
-        true if traits.kernels.addresses => plan(traits, request, false),
-        true => Err(none(format!("{given} bytes of numbers, of {most} that can be bound"))),
+    let (numbers, most) = (4 * planned.words.len(), traits.bound.map_or(0, |bound| bound.numbers));
+    // Those of the program, and the kernel arguments.
+    let buffers = request.program.operands.len() + request.program.dests.len() + 1;
+    let bound = traits.bound.map_or(0, |bound| bound.buffers);
+    let is_bindable = numbers <= most as usize && buffers <= bound as usize;
+    match traits.kernels.addresses {
+        true if binds && !is_bindable => plan(traits, request, false),
+        true => Ok(planned),
+        false if is_bindable => Ok(planned),
+        false => Err(Error::new(ErrorKind::Refused, "eval_ir")
+            .says("the kernel has more than can be bound")
+            .with("driver", crate::NAME)
+            .with("buffers", format!("{buffers} of {bound}"))
+            .with("bytes of numbers", format!("{numbers} of {most}"))),
     }
 }
 
