@@ -263,6 +263,9 @@ impl Partition {
             _ => self.waypoint(refused),
         };
         let Some(cut) = cut else {
+            if self.is_without_pieces(device) {
+                return Ok(Err(Needs::new()));
+            }
             return Err(error.with("operation", self.describe(refused)));
         };
         match self.collapse(device, cut)? {
@@ -327,10 +330,20 @@ impl Partition {
         if self.fits_limits(device, node)? {
             return Ok(Ok(()));
         }
+        if self.is_without_pieces(device) {
+            return Ok(Err(Needs::new()));
+        }
         Err(Error::new(ErrorKind::Refused, "partition")
             .says("one operation alone exceeds the driver's limits")
             .with("driver", device.name)
             .with("operation", self.describe(node)))
+    }
+
+    /// Whether the walk begins once more without numbers in pieces, which cannot be cut: the device reads joins part by
+    /// part from now on.
+    fn is_without_pieces(&self, device: &mut OpenDevice) -> bool {
+        let has_pieces = self.walk.nodes.iter().any(|node| matches!(node.role, Role::InPieces(_)));
+        has_pieces && std::mem::replace(&mut device.caps.pieces, false)
     }
 
     /// Where to cut below a child that has to be collapsed, as the way down to it: at the child,
