@@ -191,6 +191,10 @@ gpupy_core::thresholds! {
     /// The most values that are recorded again for a part: what lies below them is computed whole where it does not fit
     /// one kernel.
     narrowed_nodes: usize = 1 << 12,
+    /// The most elements of a pending value that may be stored where an operation reads a little of it: more than an
+    /// int32 counts are gigabytes, for which there is mostly no room, and parts of maps and writes can be recorded by
+    /// themselves.
+    stored_for_parts: usize = i32::MAX as usize,
 
     // schedule
     /// The most parts of a join that are told apart at each point: of more, a walk is cut, which costs a launch

@@ -211,6 +211,27 @@ def test_other_products_are_made_of_it(device, dtype):
         check(lambda xp: function(xp, xp.asarray(a), xp.asarray(b), xp.asarray(v)) + 0)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float16", "float64", "complex64", "bool"])
+def test_einsum_of_one_array_gives_views_and_sums_as_numpys(device, dtype):
+    cube = small((3, 3, 3), dtype)
+
+    def written(xp, subscripts):
+        x = xp.asarray(cube.copy())
+        seen = xp.einsum(subscripts, x)
+        seen[...] = 1
+        return x
+
+    for subscripts in ("iii->i", "iij->ij", "iij->ji", "iji->ij", "ijk->kji", " ijk -> jik "):
+        check(lambda xp, of=subscripts: xp.einsum(of, xp.asarray(cube)) + 0)
+        check(lambda xp, of=subscripts: written(xp, of))
+    for subscripts in "iii ijk-> ijk->k iij->j iij iji->i kij Abc ijk->ik iij->i".split():
+        check(lambda xp, of=subscripts: xp.einsum(of, xp.asarray(cube)))
+    zeros = np.full((2, 2), -0.0)
+    check(lambda xp: xp.einsum("ij->j", xp.asarray(zeros)))
+    for subscripts in ("ii", "ij->ik", "ij->jj", "ijj", "i...->...", "...i", "ij,", "i2"):
+        check(lambda xp, of=subscripts: xp.einsum(of, xp.asarray(np.ones((2, 3)))))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 def test_floats_are_as_near_as_the_specification_says(driver, dtype):
     rng = np.random.default_rng(1)

@@ -185,6 +185,33 @@ def test_results_of_broadcast_arrays_are_changed_in_place_with_numpys_warning(de
     assert outcome(gpupy, change) == outcome(numpy, change)
 
 
+BESIDE = {
+    "a mask": lambda np, x, seen: np.copyto(x, [7.0, 8.0, 9.0], where=seen > 1),
+    "where it is a mask": lambda np, x, seen: np.copyto(x, 7, where=np.broadcast_arrays([True], x)[0]),
+    "a source": lambda np, x, seen: np.copyto(x, seen),
+    "chosen by a number": lambda np, x, seen: np.select([x > 1, np.array(5) < 0], [x, 2], -1),
+    "values put": lambda np, x, seen: np.put(x, [0, 2], seen[:2]),
+    "values placed": lambda np, x, seen: np.place(x, x > 0, seen),
+    "values along an axis": lambda np, x, seen: np.put_along_axis(x, np.array([1]), seen[:1], 0),
+    "a bin of many": lambda np, x, seen: np.add.at(x, [0, 1, 0], seen),
+    "both": lambda np, x, seen: np.copyto(seen, x, where=seen > 1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("way", BESIDE)
+def test_results_of_broadcast_arrays_that_are_read_alone_are_not_warned_of(device, way, dtype):
+    def change(np):
+        x = np.arange(3.0, dtype=dtype)
+        seen, _ = np.broadcast_arrays(np.array([5.0], dtype=dtype), x)
+        BESIDE[way](np, x, seen)
+        # The first write of all is warned of then.
+        seen[...] = 1
+        return np.concatenate([x, seen])
+
+    assert outcome(gpupy, change) == outcome(numpy, change)
+
+
 def test_a_result_of_broadcast_arrays_stays_as_it_is_where_its_warning_is_an_error():
     base = gpupy.arange(3.0)
     a, _ = gpupy.broadcast_arrays(base, gpupy.zeros((2, 1)))

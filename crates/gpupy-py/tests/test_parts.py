@@ -152,6 +152,92 @@ def test_a_view_needs_no_room_for_what_it_is_of(driver, name, made):
     assert HUGE_VIEWS[name](np, array).tolist() == HUGE_VIEWS[name](numpy, small).tolist()
 
 
+# Reads of the first rows and columns by index arrays and masks.
+HUGE_KEYS = {
+    "grid": lambda np, a: a[np.ix_([0, 5], [1, 2])],
+    "points": lambda np, a: a[[0, 5, 5], [1, 2, 1]],
+    "rows and a slice": lambda np, a: a[np.arange(3), :4],
+    "a slice and columns": lambda np, a: a[1:7:2, np.array([3, 0, 9])],
+    "a row's": lambda np, a: a[2, np.arange(9, 3, -2)],
+    "mask of rows": lambda np, a: a[np.arange(len(a)) < 3][:, 4:6],
+    "new axes": lambda np, a: a[None, [2, 1], None, 3:5],
+    "many": lambda np, a: a[np.arange(500) % 11, np.arange(500) % 7],
+    "take along": lambda np, a: np.take_along_axis(a, np.arange(len(a))[:, None] % 5, 1)[:9, 0],
+    "diagonal by einsum": lambda np, a: np.einsum("ii->i", a)[:5],
+    "turned by einsum": lambda np, a: np.einsum("ij->ji", a)[1:3, 2:9],
+    "product": lambda np, a: a[:2, :9] @ a[:9, :2],
+    "filled": lambda np, a: (np.copyto(a, 9), a[:2, 3])[1],
+}
+# Writes to the first rows and columns.
+HUGE_WRITES = {
+    "element": lambda np, a: a.__setitem__((0, 0), 3),
+    "last of a corner": lambda np, a: a.__setitem__((7, 7), 3),
+    "through a view": lambda np, a: a[2:4].__setitem__((1, 1), 3),
+    "elements": lambda np, a: [a.__setitem__((k % 7, k % 5), k) for k in range(40)],
+    "rows": lambda np, a: [a.__setitem__(k % 6, k) for k in range(30)],
+    "columns": lambda np, a: [a.__setitem__((slice(None), k % 6), k) for k in range(30)],
+    "boxes": lambda np, a: [a[k % 5 : k % 7 + 2, k % 3 :].__imul__(k % 3 - 1) for k in range(20)],
+    "every third": lambda np, a: a.__setitem__((slice(1, None, 3), slice(2, 8, 2)), 5),
+    "backwards": lambda np, a: a[7::-1, 7::-1].__setitem__((slice(0, 4), slice(2, 4)), [8, 9]),
+    "turned": lambda np, a: a.T.__setitem__((slice(1, 3), slice(0, 4)), np.arange(8).reshape(2, 4)),
+    "of itself": lambda np, a: a.__setitem__(slice(3, 5), a[1:3] * 2),
+    "points": lambda np, a: a.__setitem__(([0, 2, 2], [1, 1, 3]), 7),
+    "grid": lambda np, a: a.__setitem__(np.ix_([0, 5], [1, 2]), 7),
+    "some rows": lambda np, a: a.__setitem__([6, 1], np.array([[4], [5]])),
+}
+HUGE_CORNERS = {
+    "corner": lambda a: a[:8, :8],
+    "sum": lambda a: (a[:8, :8] + a[1:9, 2:10]).sum(axis=1),
+    "steps": lambda a: a[7::-2, 1:8:3] * 2,
+    "windows": lambda a: a[1, :8] + a[:8, 1:2],
+}
+
+
+def _huge(made):
+    """An array that has no room, and its first rows and columns."""
+    n, rows = 10**5, np.arange(10**5, dtype="f4")[:, None]
+    array = np.ones((n, n), dtype="f4")
+    if made == "pending":
+        array = array * rows + np.arange(n, dtype="f4")
+    corner = numpy.ones((20, 20), dtype="f4")
+    if made == "pending":
+        corner *= numpy.arange(20, dtype="f4")[:, None]
+        corner += numpy.arange(20, dtype="f4")
+    return array, corner
+
+
+@pytest.mark.parametrize("made", ["constant", "pending"])
+def test_index_arrays_need_no_room_for_what_they_pick_from(driver, made, some):
+    for name in some(HUGE_KEYS, 4):
+        array, corner = _huge(made)
+        found, wanted = HUGE_KEYS[name](np, array), HUGE_KEYS[name](numpy, corner)
+        assert found.shape == wanted.shape, name
+        assert found.tolist() == wanted.tolist(), name
+
+
+@pytest.mark.parametrize("made", ["constant", "pending"])
+def test_a_part_of_what_was_written_needs_no_room_for_the_rest(driver, made, some):
+    for name in some(HUGE_WRITES, 5):
+        array, corner = _huge(made)
+        HUGE_WRITES[name](np, array)
+        HUGE_WRITES[name](numpy, corner)
+        for look, of in HUGE_CORNERS.items():
+            assert of(array).tolist() == of(corner).tolist(), (name, look)
+
+
+def test_elements_that_are_put_need_no_room_for_the_others(driver):
+    array, corner = _huge("pending")
+    np.put(array[0], [0, 3], [5, 6])
+    numpy.put(corner[0], [0, 3], [5, 6])
+    assert array[0, :8].tolist() == corner[0, :8].tolist()
+
+
+def test_sums_of_one_array_by_einsum_need_no_room_for_it(driver):
+    array, _ = _huge("constant")
+    assert float(np.einsum("ii", array)) == float(np.einsum("ii->", array)) == 10**5
+    assert np.einsum("ij->j", array)[:2].tolist() == [10**5] * 2
+
+
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("made", ["constant", "pending"])
 def test_no_more_room_is_taken_than_what_is_read_needs(driver, name, made):

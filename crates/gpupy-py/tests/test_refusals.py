@@ -1,6 +1,7 @@
 """Memory that is refused: MemoryError in NumPy's words, every value kept, and the next operation works."""
 
 import pickle
+import sys
 
 import apart
 import numpy
@@ -196,3 +197,33 @@ def test_a_program_that_needs_more_than_it_may_have_is_refused_as_numpy_refuses_
         assert outcomes["numpy"] == "refused", "the limit is too wide"
         # Lazy operations may need less.
         assert outcomes["gpupy"] in ("refused", "done")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the program asks Linux for its size")
+@pytest.mark.parametrize("name", [name for name in apart.STARTING if name not in ("cpu", "soft")])
+def test_what_a_device_has_no_room_for_is_refused_each_time_that_it_is_asked_for(name):
+    # Some drivers of GPUs hear of it later, when what was launched is waited for.
+    program = """
+    import resource
+    np = gpupy
+    (np.ones(10) + 1).tolist()
+    with open("/proc/self/statm") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (held + (300 << 20), most))
+    kept = []
+    for k in range(6):
+        kept.append(np.arange(60_000_000, dtype="f4") * 2 + k)
+        try:
+            np.evaluate(kept[-1])
+            np.evaluate(kept[-1][::2] + kept[-1][1::2])
+        except MemoryError:
+            print("refused")
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    kept.clear()
+    print((np.ones(5) + 1).sum())
+    """
+    quiet = "import warnings; warnings.simplefilter('ignore')\n"
+    # No other driver is opened then, whose libraries need room.
+    *refused, after = apart.run(program, name, setup=quiet, GPUPY_PLACEMENT="strict")
+    assert "refused" in refused and after == "10.0"

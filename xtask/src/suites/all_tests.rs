@@ -50,7 +50,7 @@ const SUITES: [Suite; 3] = [
     Suite {
         name: "suites",
         title: "tests of libraries",
-        folder: "where libraries are installed (`pip install --target DIR`)",
+        folder: "where libraries are installed (`.venv/bin/python -m pip install --target DIR`)",
         script: "crates/gpupy-py/library_tests/run_libraries.py",
     },
 ];

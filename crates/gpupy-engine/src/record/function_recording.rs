@@ -7,7 +7,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueId, ValueKind};
-use crate::record::recorder::{Recorder, broadcast};
+use crate::record::recorder::Recorder;
 use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -66,7 +66,7 @@ impl Recorder {
                 .says("the function has no such result")
                 .with("result", result));
         };
-        let (shape, operands) = broadcast(args)?;
+        let (shape, operands) = self.broadcast(args)?;
         let called = Called { function: function.clone(), result: result as u32 };
         Ok(Array::from_value(self.value(*dtype, shape, NodeOp::Call(called), operands)))
     }

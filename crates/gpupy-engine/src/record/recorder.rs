@@ -171,6 +171,9 @@ impl Recorder {
         if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(Array::from_value(Value::constant(array.shape(), scalar)));
         }
+        if let Some(part) = self.shown_apart(array)? {
+            return Ok(part);
+        }
         if array.is_whole() {
             // All elements in their order: the value itself, with this array's shape.
             return Ok(Array::with_view(value, View::contiguous(array.shape())));
@@ -187,7 +190,10 @@ impl Recorder {
         let value = array.value()?;
         let is_map = matches!(&value.0.kind, ValueKind::Expr { op, .. } if !op.stands_alone());
         let is_part = is_map && is_narrow(array.size(), value.len()) && !value.is_computed();
-        if is_part { self.copy(array) } else { Ok(array.clone()) }
+        if is_part {
+            return self.copy(array);
+        }
+        Ok(self.shown_apart(array)?.unwrap_or_else(|| array.clone()))
     }
 
     /// A value of the view's own shape with the elements that it shows.
@@ -247,6 +253,26 @@ impl Recorder {
         power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
     }
 
+    /// The shape to which operands broadcast, and their inputs over it.
+    #[inline]
+    pub(super) fn broadcast(
+        &self,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
+        let shape = common_shape(args)?;
+        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+        for arg in args {
+            operands.push(match arg {
+                ArrayOrScalar::Array(array) => match self.shown_apart(array)? {
+                    Some(part) => part.operand(&shape)?,
+                    None => array.operand(&shape)?,
+                },
+                ArrayOrScalar::Scalar(scalar) => (Input::Scalar(*scalar), None),
+            });
+        }
+        Ok((shape, operands))
+    }
+
     /// Like `apply`; for a cast or bitcast, `to` is the dtype of the result.
     pub(crate) fn convert(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         let mut dtypes = [DType::Bool; 3];
@@ -262,7 +288,7 @@ impl Recorder {
                 .says("the operation does not take these dtypes")
                 .with("dtypes", format!("{dtypes:?}"))
         })?;
-        let (shape, operands) = broadcast(args)?;
+        let (shape, operands) = self.broadcast(args)?;
         let is_outlined = |(_, value): &Operand| value.as_ref().is_some_and(Value::is_outlined);
         // Simplification depends on numbers, which may depend on extents.
         let made = match operands.iter().any(is_outlined) {
@@ -321,20 +347,6 @@ impl Recorder {
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
         self.value(dtype, shape, op, smallvec![(input, Some(old)), source])
     }
-}
-
-/// The shape to which operands broadcast, and their inputs over it.
-#[inline]
-pub(super) fn broadcast(args: &[ArrayOrScalar<'_>]) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
-    let shape = common_shape(args)?;
-    let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
-    for arg in args {
-        operands.push(match arg {
-            ArrayOrScalar::Array(array) => array.operand(&shape)?,
-            ArrayOrScalar::Scalar(scalar) => (Input::Scalar(*scalar), None),
-        });
-    }
-    Ok((shape, operands))
 }
 
 fn common_shape(args: &[ArrayOrScalar<'_>]) -> Result<Shape> {

@@ -50,6 +50,9 @@ impl Recorder {
                 .says("nothing to reduce")
                 .with("operation", op.info().name));
         }
+        if let Some(part) = self.shown_apart(array)? {
+            return self.reduce(op, &part, axes, keepdims);
+        }
         let over = || WholeAxisOp::Reduce { op, axes: axes.into(), keepdims };
         let given = || if keepdims { kept_dims(array.shape(), axes) } else { out.clone() };
         if let Some(deferred) = self.deferred(over, (array.dtype(), given), &[array]) {

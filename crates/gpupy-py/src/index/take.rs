@@ -109,11 +109,12 @@ pub fn take_along<'py>(
     });
     match found {
         Ok(found) if found.size() > 0 => wrap_array(py, found).map(Some),
-        Err(error) if error.kind() != ErrorKind::Index && error.kind() != ErrorKind::Shape => {
-            Err(to_py(error))
-        }
-        // NumPy words the error.
-        _ => Ok(None),
+        // NumPy does it, or words the error.
+        Err(error) => match error.kind() {
+            ErrorKind::Index | ErrorKind::Shape | ErrorKind::Unsupported => Ok(None),
+            _ => Err(to_py(error)),
+        },
+        Ok(_) => Ok(None),
     }
 }
 

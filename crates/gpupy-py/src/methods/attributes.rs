@@ -166,6 +166,12 @@ impl NdArray {
         NdArray::_writable(slf)
     }
 
+    /// Whether the first write is to be warned of.
+    #[getter]
+    fn _warns_of_write(&self) -> bool {
+        self.is_writable() && !self.is_freely_writable()
+    }
+
     /// Has the first write warned of, as NumPy does for results of `broadcast_arrays`.
     fn _warn_of_write(&self) {
         self.warn_of_write();

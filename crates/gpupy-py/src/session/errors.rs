@@ -52,6 +52,8 @@ pub fn to_py(error: Error) -> PyErr {
             PyMemoryError::new_err(error.message().to_owned())
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
+        // A device may tell late of what it was told to do before.
+        ErrorKind::Poisoned if is_of_memory(&error) => PyMemoryError::new_err(words),
         ErrorKind::Open => OpenError::new_err(error.message().to_owned()),
         ErrorKind::File if error.operation() == "reader" => {
             waiting::not_read().unwrap_or_else(|| PyOSError::new_err(words))
@@ -60,6 +62,12 @@ pub fn to_py(error: Error) -> PyErr {
         ErrorKind::File => PyOSError::new_err(words),
         _ => DriverError::new_err(words),
     }
+}
+
+/// Whether the cause of an error is that there was no room.
+fn is_of_memory(error: &Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<Error>());
+    cause.is_some_and(|cause| cause.kind() == ErrorKind::OutOfMemory || is_of_memory(cause))
 }
 
 /// NumPy's warning for complex numbers that become others.

@@ -238,14 +238,38 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
 
 
 def _turned(subscripts: Any, a: Any) -> Any:
-    """An array's axes in another order, a view, or ``None`` for other requests."""
+    """An array's axes in another order, or diagonals, both views, or sums; ``None`` for other requests."""
     if not isinstance(subscripts, str) or not isinstance(a, ndarray):
         return None
     given, arrow, wanted = subscripts.replace(" ", "").partition("->")
-    plain = arrow and given.isascii() and given.isalpha() and len(set(given)) == len(given) == a.ndim
-    if not plain or sorted(given) != sorted(wanted):
+    if not arrow:
+        wanted = "".join(sorted(label for label in set(given) if given.count(label) == 1))
+    if not (given + wanted).isalpha() or not given.isascii() or len(given) != a.ndim:
         return None
-    return a.transpose([given.index(label) for label in wanted])
+    if len(set(wanted)) != len(wanted) or not set(wanted) <= set(given):
+        return None
+    extents = set(zip(given, a.shape, strict=True))
+    if len(extents) != len(set(given)):
+        # NumPy refuses it, or broadcasts.
+        return None
+    if len(given) == len(wanted):
+        return a.transpose([given.index(label) for label in wanted])
+    summed = "".join(sorted(set(given) - set(wanted)))
+    if not a._lazy:
+        return None
+    if not summed:
+        return a._views(_diagonals, f"{given}->{wanted}")
+    # NumPy's sums of one array keep its dtype; those of more axes lie in memory as the array's axes do.
+    if a.dtype.kind not in "iufc" or len(wanted) > 1:
+        return None
+    shown = a._views(_diagonals, f"{given}->{wanted}{summed}")
+    sums = shown.sum(axis=tuple(range(len(wanted), shown.ndim)), dtype=a.dtype)
+    # NumPy adds to a zero, which leaves no zero negative.
+    return sums + a.dtype.type(0) if a.dtype.kind in "fc" else sums
+
+
+def _diagonals(a: Any, subscripts: str) -> Any:
+    return np.einsum(subscripts, a)
 
 
 class _Operand(NamedTuple):

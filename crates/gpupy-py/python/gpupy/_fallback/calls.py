@@ -224,20 +224,34 @@ def call_writing(
 
 def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls a function that changes its arguments, on the arrays' own memory."""
-    written = []
+    written, warning = [], []
 
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
         masked = subclass.is_masked(array)
-        if not masked and not (is_writable(array) and array._may_write()):
+        if not masked and not is_writable(array):
             return array._host()
-        written.append((array, array.__array__() if masked else array._pinned()))
-        return written[-1][1]
+        host = array.__array__() if masked else array._pinned()
+        if not masked and array._warns_of_write:
+            # NumPy alone knows whether it writes to this one.
+            host = host.view()
+            setattr(host.flags, "_warn_on_write", True)  # noqa: B010  (NumPy's stubs have none)
+            warning.append((array, host))
+        written.append((array, host))
+        return host
 
     result = function(*to_host(tuple(args), None, pick), **named_to_host(kwargs, None, pick))
+    for array, host in warning:
+        if not host.flags.num & _WARNS:
+            # Only the first write is warned of.
+            array.flags.writeable = True
     for array, host in written:
         if result is host:
             return array
     return wrap(result)
+
+
+# NumPy's flag of arrays of which the first write is warned of.
+_WARNS = 1 << 31
 
 
 def in_place(operator_name: str, ufunc_name: str, target: ndarray, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Advanced (fancy) indexing: functions of index arrays with NumPy's signatures, and keys left to NumPy.
 
-Owns ``getitem`` and ``setitem``. Not here: keys with index arrays (in Rust), where elements are not zero
-(``positions.py``).
+Owns ``getitem`` and ``setitem``. Not here: keys with index arrays (in Rust), those of arrays that no int32
+counts (``large.py``), where elements are not zero (``positions.py``).
 """
 
 import operator
@@ -21,7 +21,7 @@ from .._fallback.hosts import to_host
 from .._fallback.others import decides, of_other
 from .._fallback.results import wrapped
 from .._gpupy import call, ndarray, scalar
-from . import select
+from . import large, select
 
 
 def getitem(array: ndarray, key: Any) -> Any:
@@ -35,36 +35,8 @@ def getitem(array: ndarray, key: Any) -> Any:
         if _is_basic(key):
             # A view, a record or an element of NumPy's memory: nothing is computed.
             return wrapped("view", host[key], [array], [host])
-    made = _few_parts(array, key, 0, "raise")
+    made = large.picked(array, key) if large.has_no_positions(array) else None
     return call("__getitem__", operator.getitem, (array, key), {}) if made is None else made
-
-
-def _few_parts(array: ndarray, indices: Any, axis: Any, mode: str) -> Any:
-    """The parts that few numbers name along an axis of more elements than an int32 counts, joined.
-
-    ``None`` for others, which NumPy picks from all elements.
-    """
-    whole = array if array.base is None else array.base
-    if not array._lazy or type(array) is not ndarray or whole.size <= _MOST_COUNTED or mode != "raise":
-        return None
-    if not isinstance(indices, (list, np.ndarray, ndarray)):
-        return None
-    try:
-        numbers = np.asarray(to_host(indices))
-        axis = normalize_axis_index(axis, array.ndim)
-    except (TypeError, ValueError):
-        return None
-    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not 0 < numbers.size <= _MOST_PARTS:
-        return None
-    key = (slice(None),) * axis
-    parts: list[Any] = [array[(*key, number, None)] for number in numbers.tolist()]
-    return _gpupy.join(parts, axis)
-
-
-# The elements that an int32 counts.
-_MOST_COUNTED = np.iinfo(np.int32).max
-# The most views that are joined.
-_MOST_PARTS = 64
 
 
 def setitem(array: ndarray, key: Any, value: Any) -> None:
@@ -79,6 +51,8 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         array._host()[key] = to_host(value)
         return
     if array._lazy and isinstance(key, ndarray) and key._lazy and _mask(array, key, value):
+        return
+    if large.has_no_positions(array) and large.put(array, key, value):
         return
     if not _gpupy.put(array, key, value):
         call("__setitem__", operator.setitem, (array, key, value), {})
@@ -145,7 +119,8 @@ def take_method(self, indices, axis=None, out=None, mode="raise"):
         whole = a.ravel() if axis is None else a
         axis_of_whole = 0 if axis is None else operator.index(axis)
         made = _gpupy.take(whole, indices, axis_of_whole, mode)
-        made = _few_parts(whole, indices, axis_of_whole, mode) if made is None else made
+        if made is None and mode == "raise" and large.has_no_positions(whole):
+            made = large.picked_along(whole, indices, axis_of_whole)
     if made is not None:
         return made
     given = {} if out is None else {"out": out}
@@ -181,6 +156,9 @@ def take_along_axis(arr, indices, axis=-1):
         made = _gpupy.take_along(arr.ravel(), indices, 0) if np.ndim(indices) == 1 else None
     elif arr._lazy:
         made = _gpupy.take_along(arr, indices, operator.index(axis))
+        if made is None and large.has_no_positions(arr) and np.ndim(indices) == arr.ndim:
+            index, along = asanyarray(indices), normalize_axis_index(operator.index(axis), arr.ndim)
+            made = large.picked(arr, _key_along(arr.shape, index, along))
     return call("take_along_axis", np.take_along_axis, (arr, indices, axis), {}) if made is None else made
 
 

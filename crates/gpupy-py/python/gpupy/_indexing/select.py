@@ -163,11 +163,26 @@ def copyto(dst, src, casting="same_kind", where=True):
         return
     if where is not True and copied_where(dst, src, casting, where):
         return
+    if where is True and _fills(dst, src, casting):
+        return
     plain = isinstance(dst, ndarray) and isinstance(src, ndarray) and where is True
     if plain and dst._lazy and dst._writable and src._lazy and np.can_cast(src.dtype, dst.dtype, casting):
         dst[...] = src
     else:
         call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def _fills(dst: Any, src: Any, casting: Any) -> bool:
+    """Writes a number to all elements; false, with nothing done, for anything else."""
+    if not isinstance(src, (bool, int, float, complex, np.number, np.bool)) or not isinstance(dst, ndarray):
+        return False
+    if not (dst._lazy and dst._writable) or dst.dtype.kind not in "biufc":
+        return False
+    one = np.empty((), dst.dtype)
+    # NumPy judges it, and warns.
+    np.copyto(one, src, casting=casting)
+    dst[...] = one[()]
+    return True
 
 
 def _copies(dst: ndarray, src: ndarray) -> bool:
