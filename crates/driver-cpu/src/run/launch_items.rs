@@ -417,9 +417,11 @@ unsafe fn reduce_rows(
     extent: usize,
 ) {
     let size = reduction.size;
+    // Rows of several vectors of lanes, all of them whole, are as fast by themselves.
+    let is_whole = extent > REDUCE_LANES && extent.is_multiple_of(REDUCE_LANES);
     // SAFETY: the rows exist, and `out` has room for `m` results.
     unsafe {
-        if extent <= rows::SHORT && m >= T.tile_rows.max(extent / 2) {
+        if extent <= rows::SHORT && !is_whole && m >= T.tile_rows.max(extent / 2) {
             return reduction.short_rows.run(out, row, m, extent);
         }
         for k in 0..m {

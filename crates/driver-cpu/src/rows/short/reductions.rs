@@ -8,7 +8,7 @@
 
 use super::super::reducing::{accumulate, accumulate_three, reducing};
 use super::super::row_fn::{RowFn, RowFnMaker};
-use super::super::row_loops::{Accumulate, AccumulateThree, RowLoop, best, get, put};
+use super::super::row_loops::{RowLoop, best, get, put};
 use super::tile::{ShortRows, Tile, TileMemory};
 use gpupy_core::ir::REDUCE_LANES;
 use gpupy_core::op_eval::conjured;
@@ -22,8 +22,6 @@ pub struct ShortRowReducer {
     /// Bytes of an element.
     size: usize,
     operation: Combination,
-    /// For floats without NaN, if that takes less time.
-    without_nan: Option<WithoutNan>,
     /// Loops for rows of 4, 8 and 16 elements, whose blocks of vectors are whole: they take two thirds of a tile's time.
     of_blocks: [Option<RowFn>; 3],
 }
@@ -37,57 +35,17 @@ struct Combination {
     three: RowFn,
 }
 
-/// A combination of floats that are not NaN.
-#[derive(Clone, Copy)]
-struct WithoutNan {
-    operation: Combination,
-    /// Writes a byte: whether an element of a row is NaN.
-    has_nan: RowFn,
-}
-
-impl WithoutNan {
-    /// Takes the greater of two floats, or the lesser: one instruction, if neither may be NaN.
-    fn extremes<A: Stored + PartialOrd + 'static, const GREATEST: bool>() -> WithoutNan {
-        fn of<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(_: F) -> Combination {
-            Combination { two: best::<Accumulate<A, F>>(), three: best::<AccumulateThree<A, F>>() }
-        }
-        let operation = match GREATEST {
-            true => of(|x: A, y: A| if x > y { x } else { y }),
-            false => of(|x: A, y: A| if x < y { x } else { y }),
-        };
-        WithoutNan { operation, has_nan: best::<LookForNan<A>>() }
-    }
-
-    /// Whether one of `n` elements is NaN.
-    ///
-    /// # Safety
-    /// The elements exist.
-    unsafe fn are_there(&self, elements: *const u8, n: usize) -> bool {
-        let mut found = 0;
-        // SAFETY: the elements exist, and there is a byte for the answer.
-        unsafe { (self.has_nan)(&raw mut found, [elements; 3], n) };
-        found != 0
-    }
-}
-
 impl ShortRowReducer {
     /// The reductions by an operation, or `None` where it does not reduce the dtype.
     pub fn of(op: Op, dtype: DType) -> Option<ShortRowReducer> {
         let operation =
             Combination { two: accumulate(op, dtype)?, three: accumulate_three(op, dtype)? };
-        let without_nan = match (op, dtype) {
-            (Op::Max, DType::F32) => Some(WithoutNan::extremes::<f32, true>()),
-            (Op::Min, DType::F32) => Some(WithoutNan::extremes::<f32, false>()),
-            (Op::Max, DType::F64) => Some(WithoutNan::extremes::<f64, true>()),
-            (Op::Min, DType::F64) => Some(WithoutNan::extremes::<f64, false>()),
-            _ => None,
-        };
         let of_blocks = [
             reducing(op, dtype, OfBlocks::<4>),
             reducing(op, dtype, OfBlocks::<8>),
             reducing(op, dtype, OfBlocks::<16>),
         ];
-        Some(ShortRowReducer { size: dtype.size(), operation, without_nan, of_blocks })
+        Some(ShortRowReducer { size: dtype.size(), operation, of_blocks })
     }
 
     /// Reduces `count` rows of `extent` elements, which follow each other, to one result each.
@@ -113,12 +71,8 @@ impl ShortRowReducer {
             };
             // SAFETY: the rows exist, and the tile has room for `m` of each of their elements.
             unsafe {
-                let operation = match self.without_nan {
-                    Some(fast) if !fast.are_there(rows.first, m * extent) => fast.operation,
-                    _ => self.operation,
-                };
                 tile.load(0, rows, m, extent);
-                operation.fold(tile, m, extent);
+                self.operation.fold(tile, m, extent);
                 out.add(first * size).copy_from_nonoverlapping(tile.row(0), m * size);
             }
         }
@@ -163,36 +117,6 @@ impl Combination {
         }
     }
 }
-
-/// Writes a byte: whether an element of the row is NaN.
-struct LookForNan<A>(PhantomData<A>);
-
-impl<A: Stored + PartialOrd + 'static> RowLoop for LookForNan<A> {
-    #[inline(always)]
-    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: there are `n` elements and a place for the result.
-        unsafe {
-            #[allow(clippy::eq_op)]
-            let is_nan = |k: usize| {
-                let x = get::<A>(a, k);
-                u8::from(x != x)
-            };
-            // A flag for each of some lanes, so that the loop is vectorised.
-            let mut found = [0; LANES];
-            let whole = n - n % LANES;
-            for k in (0..whole).step_by(LANES) {
-                for (l, found) in found.iter_mut().enumerate() {
-                    *found |= is_nan(k + l);
-                }
-            }
-            let rest = (whole..n).fold(0, |found, k| found | is_nan(k));
-            dst.write(found.iter().fold(rest, |all, found| all | found));
-        }
-    }
-}
-
-/// Elements in which NaN are looked for at once.
-const LANES: usize = 32;
 
 /// Makes reductions of rows of `N` elements, a power of two that is no more than the tree's lanes.
 struct OfBlocks<const N: usize>;
