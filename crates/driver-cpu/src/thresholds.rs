@@ -48,8 +48,16 @@ gpupy_core::thresholds! {
     radix_cost: u64 = 6,
     /// Picoseconds for an element that is sorted by comparison, roughly.
     sort_cost: u64 = 8000,
+    /// The fewest short rows that are sorted at once by a network: fewer leave its vectors empty.
+    sorted_rows: usize = 8,
+    /// Picoseconds for an element of a short row that is sorted with others, roughly.
+    short_sort_cost: u64 = 1000,
+    /// The fewest short rows that are scanned at once.
+    scanned_rows: usize = 16,
     /// Picoseconds for an element of a scan, roughly.
     scan_cost: u64 = 700,
+    /// The most elements of a matrix that is multiplied side by side with others.
+    small_matrix: usize = 225,
     /// The most vectors of a skinny product, unless its rows are points in few dimensions.
     skinny_vectors: usize = 4,
     /// Elements of a strip of columns: some microseconds of work.
@@ -98,6 +106,9 @@ gpupy_core::thresholds! {
     /// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
     /// nearest cache.
     computed_row: usize = 1024,
+    /// The fewest short rows that are reduced as a tile, element by element, rather than one by one. Each operation on a
+    /// tile is a call, so there are also at least half as many rows as a row has elements.
+    tile_rows: usize = 4,
     /// The most rows of a launch that takes the short way: for more, the choice of the axis matters.
     few_rows: usize = 64,
 
@@ -126,6 +137,8 @@ gpupy_core::thresholds! {
     lane_cost: f64 = 0.02,
     /// Nanoseconds for an element that is not contiguous with the one before.
     apart_cost: f64 = 0.8,
+    /// The same where few elements lie between, so that vectors copy them.
+    near_cost: f64 = 0.2,
     /// The most elements of a typical row.
     typical_row: usize = 1024,
     /// Nanoseconds for a row that is reduced together with contiguous rows.
@@ -134,6 +147,8 @@ gpupy_core::thresholds! {
     coalesced_row: usize = 128,
     /// The fewest points for which coalescing pays.
     coalesced_points: usize = 2000,
-    /// Nanoseconds to copy a piece of an expanded input.
-    piece_cost: f64 = 6.0,
+    /// Nanoseconds to copy a short row of an expanded input or a scattered destination.
+    piece_cost: f64 = 1.0,
+    /// Nanoseconds for each of its elements in addition, where these lie side by side or are one element repeated.
+    piece_element_cost: f64 = 0.02,
 }

@@ -44,6 +44,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         demo::check(&others, &["--programs", "--rounds"], &[])?;
         return script("simulations", &["benches/simulations.py"], &others);
     }
+    if let Some(place) = arguments.iter().position(|word| word == "--short-axes") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--rounds", "--families"], &[])?;
+        return script("short axes", &["benches/short_axes.py"], &others);
+    }
     if let Some(place) = arguments.iter().position(|word| word == "--loops") {
         let mut others = arguments.to_vec();
         others.remove(place);
@@ -120,6 +126,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             "--scale",
             "--second",
             "--shaders",
+            "--short-axes",
             "--simulations",
         ],
     )?;

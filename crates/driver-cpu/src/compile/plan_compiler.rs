@@ -311,6 +311,7 @@ impl PlanCompiler<'_> {
             lanes: rows::reduce_chunks(op, dtype).ok_or_else(missing)?,
             accumulate: rows::accumulate(op, dtype).ok_or_else(missing)?,
             accumulate_three: rows::accumulate_three(op, dtype).ok_or_else(missing)?,
+            short_rows: rows::ShortRowReducer::of(op, dtype).ok_or_else(missing)?,
         })
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Not here: how a program becomes a plan (`plan_compiler.rs`), how a plan runs (`run/row_frame.rs`).
 
-use crate::rows::RowFn;
+use crate::rows::{RowFn, ShortRowReducer};
 use gpupy_core::{DType, Op};
 use gpupy_jit::Kernel;
 use smallvec::SmallVec;
@@ -150,6 +150,8 @@ pub struct RowReduction {
     pub accumulate: RowFn,
     /// Combines three rows, one after another, into the first argument.
     pub accumulate_three: RowFn,
+    /// Reduces many short rows.
+    pub short_rows: ShortRowReducer,
 }
 
 /// An operand of reductions that machine code computes.

@@ -19,7 +19,7 @@ use crate::threads::thread_count;
 use crate::threads::thread_pool::ThreadPool;
 use crate::thresholds::T;
 use crate::traversal::axis_choice::{ReduceOrder, stride};
-use crate::traversal::coalesce::{ShortRowCopy, expand_together};
+use crate::traversal::coalesce::ShortRowCopy;
 use crate::traversal::iteration_space::{IterationSpace, StridedAccess};
 use crate::traversal::loop_order::LoopOrder;
 use gpupy_core::Result;
@@ -117,23 +117,11 @@ impl Evaluator {
         let mut expanded: SmallVec<[ShortRowCopy<'_>; 4]> = SmallVec::new();
         let mut scattered: SmallVec<[ShortRowCopy<'_>; 1]> = SmallVec::new();
         if let Some(coalesced) = &coalesced {
-            let all = coalesced.expanded.iter().map(|input| (*input, inputs[*input]));
             let extent = coalesced.extent;
-            expanded.extend(all.map(|(which, line)| ShortRowCopy {
-                which,
-                line,
-                extent,
-                together: 1,
-            }));
-            expand_together(&mut expanded);
-            let all = coalesced.scattered.iter().zip(&dests).enumerate();
-            let whole = |(access, line): (_, &StridedAccess<'_>)| StridedAccess { access, ..*line };
-            scattered.extend(all.map(|(which, all)| ShortRowCopy {
-                which,
-                line: whole(all),
-                extent,
-                together: 1,
-            }));
+            let copied = |copy| ShortRowCopy::new(&inputs, copy, extent);
+            expanded.extend(coalesced.expanded.iter().map(copied));
+            let copied = |copy| ShortRowCopy::new(&dests, copy, extent);
+            scattered.extend(coalesced.scattered.iter().map(copied));
             let lines = inputs.iter_mut().chain(&mut dests);
             lines.zip(&coalesced.accesses).for_each(|(line, access)| line.access = access);
         }

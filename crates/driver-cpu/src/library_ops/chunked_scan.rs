@@ -1,13 +1,13 @@
 //! Prefix scans.
 //!
 //! Owns [`run`]. Chunks are independent, because each has its start value: several are scanned interleaved, and
-//! threads share them.
+//! threads share them. Many short rows are scanned as tiles, all at once.
 //!
 //! Not here: the loops (`rows`).
 
 use super::library_launch::LibraryLaunch;
 use crate::errors::invalid;
-use crate::rows;
+use crate::rows::{self, Tile, TileMemory};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -21,6 +21,9 @@ pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Re
         rows::scan(op, whole.dtype).ok_or_else(|| invalid("a scan that `check_ir` refuses"))?;
     let (last, rows) = (whole.shape.len() - 1, whole.rows());
     let n = whole.shape[last];
+    if n <= rows::SHORT && rows >= T.scanned_rows {
+        return short(whole, op, executor);
+    }
     let chunks = n.div_ceil(REDUCE_CHUNK);
     let length = |chunk: usize| REDUCE_CHUNK.min(n - chunk * REDUCE_CHUNK);
     // Neighbouring items are contiguous in memory: along the rows, or across them.
@@ -55,6 +58,37 @@ pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Re
             // SAFETY: the contract guarantees that accesses name elements that exist; `len` is the length of every
             // chunk in the group.
             unsafe { scan(&group, len) }
+        }
+        Ok(())
+    })
+}
+
+/// Evaluates a scan of many short rows, each of one chunk.
+fn short(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Result<()> {
+    let (dtype, size, count) = (whole.dtype, whole.dtype.size(), whole.rows());
+    let add = rows::operation(op, dtype, dtype, [false; 3])
+        .ok_or_else(|| invalid("a scan that `check_ir` refuses"))?;
+    let n = whole.shape[whole.shape.len() - 1];
+    // Before the elements stand the starts.
+    let lanes = Tile::new(&mut TileMemory::default(), size, n + 1).lanes;
+    let time = (count as u64 * n as u64).saturating_mul(T.scan_cost) / 1000;
+    executor.share(count.div_ceil(lanes), time, &|tiles| {
+        for number in tiles {
+            let numbers = number * lanes..count.min((number + 1) * lanes);
+            let mut memory = TileMemory::default();
+            let starts = Tile::new(&mut memory, size, n + 1);
+            let elements = starts.from_row(1);
+            // SAFETY: the tile has room for the rows and their starts, and for `numbers.len()` in each of its rows; the
+            // contract guarantees that accesses name elements that exist.
+            unsafe {
+                whole.load(&whole.reads[1], starts, numbers.clone(), 1);
+                whole.load(&whole.reads[0], elements, numbers.clone(), n);
+                for k in 1..=n {
+                    let (before, here) = (starts.row(k - 1).cast_const(), starts.row(k));
+                    add(here, [before, here.cast_const(), before], numbers.len());
+                }
+                whole.store(elements, numbers, n);
+            }
         }
         Ok(())
     })

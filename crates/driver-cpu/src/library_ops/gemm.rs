@@ -1,7 +1,7 @@
 //! Matrix products (gemm).
 //!
 //! Owns [`run`]. Threads share a stack of products by its matrices, and a large product by tiles of its
-//! results (`multiply.rs`). Skinny products (`skinny_product.rs`) and those of a matrix with its own transpose
+//! results (`multiply.rs`). Many small matrices (`short_product.rs`), skinny products (`skinny_product.rs`) and those of a matrix with its own transpose
 //! (`symmetric_product.rs`) are cut in other ways.
 //!
 //! Not here: the computation of a tile.
@@ -9,6 +9,7 @@
 use super::library_launch::{LibraryLaunch, unravelled};
 use super::multiply::multiply;
 use super::product_tile::ProductTile;
+use super::short_product;
 use super::skinny_product;
 use super::symmetric_product;
 use crate::threads::executor::Executor;
@@ -35,6 +36,9 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
         (rows * terms).saturating_add(columns * terms).saturating_mul(size) / T.gemm_bandwidth;
     let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * T.gemm_speed);
     let time = time.max(read);
+    if short_product::suits(whole) {
+        return short_product::run(whole, executor, time as u64);
+    }
     let strides = |line: usize, one: usize, other: usize| {
         let all = &whole.reads[line].access.strides;
         [all[one] as isize, all[other] as isize]

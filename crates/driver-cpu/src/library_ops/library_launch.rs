@@ -3,9 +3,11 @@
 //! Owns [`LibraryLaunch`]: its space and the accesses of its operands and its destination. Not here: the
 //! operations (`mod.rs`).
 
+use crate::rows::{ShortRows, Tile};
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::DType;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A launch of a library operation.
 pub struct LibraryLaunch<'a> {
@@ -32,6 +34,74 @@ impl LibraryLaunch<'_> {
         let mut point = unravelled(number, &self.shape[..self.shape.len() - 1]);
         point.push(0);
         point
+    }
+
+    /// The axis among the first `last` ones along which neighbours lie, and how many of them are one step of it from the
+    /// one before, for all operands and the destination.
+    fn beside(&self, last: usize) -> (usize, usize) {
+        let Some(axis) = (0..last).rev().find(|axis| self.shape[*axis] > 1) else { return (0, 1) };
+        let lines = || self.reads.iter().chain([&self.dest]).map(|line| &line.access.strides);
+        let mut together = self.shape[axis];
+        for outer in (0..axis).rev().filter(|outer| self.shape[*outer] > 1) {
+            if lines().any(|strides| strides[outer] != strides[axis] * together as i64) {
+                break;
+            }
+            together *= self.shape[outer];
+        }
+        (axis, together)
+    }
+
+    /// Calls `run` for the rows of an operand or of the destination that are one step from each other, among some rows:
+    /// with the number of rows before them, the rows, and how many they are. With more than one inner axis, rows are
+    /// the points of the others, and have the step of the last axis.
+    pub fn each_run(
+        &self,
+        inner: usize,
+        line: &StridedAccess<'_>,
+        numbers: Range<usize>,
+        mut run: impl FnMut(usize, ShortRows, usize),
+    ) {
+        let last = self.shape.len() - inner;
+        let (axis, together) = self.beside(last);
+        let mut done = 0;
+        while done < numbers.len() {
+            let number = numbers.start + done;
+            let count = (together - number % together).min(numbers.len() - done);
+            let mut point = unravelled(number, &self.shape[..last]);
+            point.resize(self.shape.len(), 0);
+            let walk = line.walk(&point, self.shape.len() - 1);
+            let apart = line.access.strides[axis] as isize * line.size as isize;
+            run(done, ShortRows { first: walk.ptr, step: walk.step, apart }, count);
+            done += count;
+        }
+    }
+
+    /// Copies the first `extent` elements of some rows of an operand into a tile.
+    ///
+    /// # Safety
+    /// The tile has room for them.
+    pub unsafe fn load(
+        &self,
+        line: &StridedAccess<'_>,
+        tile: Tile,
+        numbers: Range<usize>,
+        extent: usize,
+    ) {
+        self.each_run(1, line, numbers, |lane, rows, count| {
+            // SAFETY: the contract guarantees that accesses name elements that exist; the tile has room for them.
+            unsafe { tile.load(lane, rows, count, extent) }
+        });
+    }
+
+    /// Copies a tile to the first `extent` elements of some rows of the destination.
+    ///
+    /// # Safety
+    /// The tile holds them.
+    pub unsafe fn store(&self, tile: Tile, numbers: Range<usize>, extent: usize) {
+        self.each_run(1, &self.dest, numbers, |lane, rows, count| {
+            // SAFETY: the contract guarantees that accesses name elements that exist; the tile holds them.
+            unsafe { tile.store(lane, rows, count, extent) }
+        });
     }
 }
 

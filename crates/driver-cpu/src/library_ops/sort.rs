@@ -4,10 +4,11 @@
 //! alone or together with the elements' positions. NaN and zeros are put in order afterwards, because keys do
 //! not preserve the order in which they stood. Threads share rows, or a single row.
 //!
-//! Not here: the sorting of keys (`radix_sort.rs`).
+//! Not here: the sorting of keys (`radix_sort.rs`), many short rows at once (`short_sort.rs`).
 
 use super::library_launch::LibraryLaunch;
 use super::radix_sort::{self, RadixKey, ShareItems};
+use super::short_sort;
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::op_eval::order;
@@ -35,6 +36,14 @@ pub fn run(whole: &LibraryLaunch<'_>, positions: bool, executor: &mut Executor<'
             }
         }
     };
+    if short_sort::suits(whole) {
+        return short_sort::run(whole, positions, executor, &|number| {
+            row(number, &mut |items, _, run| {
+                run(0..items);
+                Ok(())
+            })
+        });
+    }
     if whole.rows() == 1 {
         return row(0, &mut |items, time, run| {
             executor.share(items, time, &|items| {
@@ -167,36 +176,36 @@ fn widely<R>(run: impl FnOnce() -> R) -> R {
 }
 
 /// The order of a dtype's elements, in terms of their bits.
-struct SortOrder<T> {
+pub struct SortOrder<T> {
     /// The sign bit; 0 for unsigned integers.
-    sign: T,
+    pub sign: T,
     /// The bits of infinity; 0 for integers.
-    infinity: T,
+    pub infinity: T,
 }
 
 macro_rules! ordered {
     ($($t:ident)*) => { $(
         impl SortOrder<$t> {
-            fn of(dtype: DType) -> SortOrder<$t> {
+            pub fn of(dtype: DType) -> SortOrder<$t> {
                 let signed = dtype.is_signed_int() || dtype.is_float();
                 let sign = if signed { 1 << ($t::BITS - 1) } else { 0 };
                 SortOrder { sign, infinity: dtype.infinity() as $t }
             }
 
             #[inline(always)]
-            fn is_nan(&self, bits: $t) -> bool {
+            pub fn is_nan(&self, bits: $t) -> bool {
                 self.infinity != 0 && bits & !self.sign > self.infinity
             }
 
             /// The key of an element: the bits of negative floats are all flipped.
             #[inline(always)]
-            fn key(&self, bits: $t) -> $t {
+            pub fn key(&self, bits: $t) -> $t {
                 let negative = self.infinity != 0 && bits & self.sign != 0;
                 bits ^ if negative { $t::MAX } else { self.sign }
             }
 
             #[inline(always)]
-            fn bits(&self, key: $t) -> $t {
+            pub fn bits(&self, key: $t) -> $t {
                 let negative = self.infinity != 0 && key & self.sign == 0;
                 key ^ if negative { $t::MAX } else { self.sign }
             }

@@ -1,14 +1,14 @@
 //! Row kernels: scalar operations on whole rows of elements in host memory, as vector code.
 //!
-//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`reduce_chunks`], [`short_rows`].
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`reduce_chunks`], [`ShortRowReducer`].
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
 //! closures; the instructions that the processor offers change only the time.
 //!
 //! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
 //! operation that combines two elements; `tree_reduce.rs` and `min_max.rs` have the steps of reductions, with
-//! the canonical tree of one row in `reduction_tree.rs`. `moves.rs` moves elements without computing,
-//! `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny
-//! matrix products, by the SIMD vectors of `simd.rs`.
+//! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed from
+//! them. `moves.rs` moves elements without computing, `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix
+//! scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
@@ -21,22 +21,26 @@ mod reduction_tree;
 mod row_fn;
 mod row_loops;
 mod scan_rows;
+mod short;
 mod simd;
 mod tree_reduce;
 
 pub use gemv::{SHORT_COLUMN, Strip};
 pub use moves::{copy, gather, index};
+pub use reducing::{accumulate, accumulate_three};
 pub use row_fn::RowFn;
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
+pub use short::expand::{expand, scatter};
+pub use short::products::{MATRICES, ShortProducts};
+pub use short::reductions::ShortRowReducer;
+pub use short::tile::{SHORT, ShortRows, Tile, TileMemory};
 pub use simd::Real;
-pub use tree_reduce::{nothing_added, reduce_chunks, short_rows};
+pub use tree_reduce::{nothing_added, reduce_chunks};
 
-use gpupy_core::op_eval::element::{Element, Stored, cast};
+use gpupy_core::op_eval::element::{Element, cast};
 use gpupy_core::op_eval::table::{Visitor, visit};
 use gpupy_core::{DType, Op};
-use reducing::reducing;
-use row_fn::RowFnMaker;
-use row_loops::{Accumulate, AccumulateThree, Unary, best};
+use row_loops::{Unary, best};
 
 /// The operation on rows of dtype `from` (of a `select`: its second and third operand), or `None`
 /// where it does not exist. `to` is the wanted dtype of a cast or bitcast, unused elsewhere.
@@ -66,18 +70,6 @@ pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<R
     }
 }
 
-/// The operation that combines each element of the results with the operand's, for operations that reduce
-/// (`Op::reduces`); the result is its left operand.
-pub fn accumulate(op: Op, dtype: DType) -> Option<RowFn> {
-    reducing(op, dtype, Accumulating)
-}
-
-/// Combines the elements of three operands into the results, from the first to the last; otherwise like
-/// [`accumulate`].
-pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
-    reducing(op, dtype, AccumulatingThree)
-}
-
 /// Makes functions on rows, with the scalar operands that are marked.
 struct OnRows([bool; 3]);
 
@@ -90,25 +82,5 @@ impl Visitor for OnRows {
 
     fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> RowFn {
         row_loops::binary(f, self.0)
-    }
-}
-
-/// Makes functions that accumulate.
-struct Accumulating;
-
-impl RowFnMaker for Accumulating {
-    type Out = RowFn;
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
-        best::<Accumulate<A, F>>()
-    }
-}
-
-/// Makes functions that accumulate three operands.
-struct AccumulatingThree;
-
-impl RowFnMaker for AccumulatingThree {
-    type Out = RowFn;
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
-        best::<AccumulateThree<A, F>>()
     }
 }

@@ -48,27 +48,36 @@ pub unsafe fn copy(
     }
 }
 
-/// Copies contiguous bytes; short pieces of rows are copied without a call.
+/// Copies contiguous bytes; short pieces of rows are copied without a call, by words that overlap where their number is
+/// no power of two.
 ///
 /// # Safety
 /// As for [`copy`].
 #[inline]
 unsafe fn beside(to: *mut u8, from: *const u8, bytes: usize) {
+    /// The first and the last words; all are read before any is written.
+    ///
     /// # Safety
-    /// As for [`copy`].
-    #[inline]
-    unsafe fn word<W>(to: *mut u8, from: *const u8) {
-        // SAFETY: `bytes` is the size of a word, so both ends have one.
-        unsafe { to.cast::<W>().write_unaligned(from.cast::<W>().read_unaligned()) }
+    /// As for [`copy`]; there is at least a word.
+    #[inline(always)]
+    unsafe fn ends<W: Copy>(to: *mut u8, from: *const u8, bytes: usize) {
+        let last = bytes - size_of::<W>();
+        // SAFETY: both ends have these bytes.
+        unsafe {
+            let (first, end) =
+                (from.cast::<W>().read_unaligned(), from.add(last).cast::<W>().read_unaligned());
+            to.cast::<W>().write_unaligned(first);
+            to.add(last).cast::<W>().write_unaligned(end);
+        }
     }
-    // SAFETY: both ends have `bytes` bytes; a word is read whole before it is written.
+    // SAFETY: both ends have `bytes` bytes, at least a word.
     unsafe {
         match bytes {
-            4 => word::<u32>(to, from),
-            8 => word::<u64>(to, from),
-            16 => word::<u128>(to, from),
-            32 => word::<[u128; 2]>(to, from),
-            64 => word::<[u128; 4]>(to, from),
+            4..8 => ends::<u32>(to, from, bytes),
+            8..16 => ends::<u64>(to, from, bytes),
+            16..32 => ends::<u128>(to, from, bytes),
+            32..64 => ends::<[u128; 2]>(to, from, bytes),
+            64..=128 => ends::<[u128; 4]>(to, from, bytes),
             _ => std::ptr::copy(from, to, bytes),
         }
     }

@@ -4,7 +4,7 @@
 //! fastest one.
 //!
 //! Not here: combining rows element by element (`row_loops.rs`), minimum and maximum of floats (`min_max.rs`),
-//! the tree of one row (`reduction_tree.rs`).
+//! the tree of one row (`reduction_tree.rs`), many short rows (`short/reductions.rs`).
 
 use super::min_max::extremes;
 use super::reducing::reducing;
@@ -36,18 +36,6 @@ pub fn reduce_chunks(op: Op, dtype: DType) -> Option<RowFn> {
     })
 }
 
-/// Reduces contiguous rows of `extent` elements to one result each, where there is a loop for that length; `n`
-/// counts rows.
-pub fn short_rows(op: Op, dtype: DType, extent: usize) -> Option<RowFn> {
-    match extent {
-        _ if !op.reduces(dtype) => None,
-        4 => reducing(op, dtype, ShortRows::<4>),
-        8 => reducing(op, dtype, ShortRows::<8>),
-        16 => reducing(op, dtype, ShortRows::<16>),
-        _ => None,
-    }
-}
-
 /// Fills a row with -0.0, the neutral element of float addition: adding to it changes no bit.
 ///
 /// # Safety
@@ -58,41 +46,6 @@ pub unsafe fn nothing_added(to: *mut u8, dtype: DType, n: usize) {
         match dtype {
             DType::F32 => std::slice::from_raw_parts_mut(to.cast(), n).fill(-0.0_f32),
             _ => std::slice::from_raw_parts_mut(to.cast(), n).fill(-0.0_f64),
-        }
-    }
-}
-
-/// Makes reductions of rows of `N` elements, a power of two that is no more than the tree's lanes.
-struct ShortRows<const N: usize>;
-
-impl<const N: usize> RowFnMaker for ShortRows<N> {
-    type Out = RowFn;
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
-        best::<Short<A, F, N>>()
-    }
-}
-
-/// Reduces rows of `N` elements, each element a lane.
-struct Short<A, F, const N: usize>(PhantomData<(A, F)>);
-
-impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static, const N: usize> RowLoop for Short<A, F, N> {
-    #[inline(always)]
-    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: there are `n` rows and a result for each; a value of `F` was passed to `make`, so `F` may be
-        // conjured.
-        unsafe {
-            let f = conjured::<F>();
-            for row in 0..n {
-                let mut lanes: [A; N] = std::array::from_fn(|l| get(a, row * N + l));
-                let mut half = N / 2;
-                while half > 0 {
-                    for l in 0..half {
-                        lanes[l] = f(lanes[l], lanes[l + half]);
-                    }
-                    half /= 2;
-                }
-                put(dst, row, lanes[0]);
-            }
         }
     }
 }

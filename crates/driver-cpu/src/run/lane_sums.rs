@@ -6,7 +6,7 @@
 //! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`program_cache.rs`).
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
-use crate::rows::{self, RowFn};
+use crate::rows;
 use crate::run::launch_items::{LaunchItems, walk};
 use crate::run::reduce_scratch::ReduceScratch;
 use crate::run::row_frame::RowFrame;
@@ -18,8 +18,8 @@ use smallvec::SmallVec;
 /// The state in which machine code leaves a reduction.
 #[derive(Clone, Copy)]
 enum Unreduced {
-    /// The lanes of each chunk, which this function combines.
-    Lanes(RowFn),
+    /// The lanes of each chunk.
+    Lanes,
     /// The elements of each chunk.
     Elements,
 }
@@ -48,7 +48,7 @@ impl LaunchItems<'_> {
             let count = together.min(chunks - first);
             walk(&mut frame.inputs[..self.before], &self.inputs[..self.before], &point, last);
             for ((reduction, left), which) in reducing.all.iter().zip(&left).zip(0..) {
-                if let (Unreduced::Lanes(_), Some(lanes)) = (left, buffers.added.row(which)) {
+                if let (Unreduced::Lanes, Some(lanes)) = (left, buffers.added.row(which)) {
                     // SAFETY: the row holds a tile, and `together` chunks have no more lanes than that.
                     unsafe { rows::nothing_added(lanes, reduction.dtype, count * REDUCE_LANES) }
                 }
@@ -73,7 +73,9 @@ impl LaunchItems<'_> {
                 // SAFETY: `from` holds the lanes or elements of `count` chunks, and `out` has room for their results.
                 unsafe {
                     match left {
-                        Unreduced::Lanes(fold) => fold(out, [from; 3], count),
+                        Unreduced::Lanes => {
+                            reduction.short_rows.run(out, from, count, REDUCE_LANES);
+                        }
                         Unreduced::Elements => {
                             (reduction.lanes)(out, [from; 3], count * REDUCE_CHUNK);
                         }
@@ -87,9 +89,5 @@ impl LaunchItems<'_> {
 
 /// The state in which machine code that adds to lanes leaves a reduction.
 fn left(reduction: &RowReduction) -> Unreduced {
-    let fold = rows::short_rows(reduction.op, reduction.dtype, REDUCE_LANES);
-    match fold.filter(|_| reduction.adds()) {
-        Some(fold) => Unreduced::Lanes(fold),
-        None => Unreduced::Elements,
-    }
+    if reduction.adds() { Unreduced::Lanes } else { Unreduced::Elements }
 }

@@ -270,7 +270,7 @@ impl LaunchItems<'_> {
             let row = rows.wrapping_add(k * apart);
             inputs[expanded.which] = StridedPointer { ptr: row, step: expanded.line.size as isize };
             // SAFETY: the points are in the space, and the scratch rows have room for them.
-            unsafe { expanded.expand((row, apart), point, n, filled) }
+            unsafe { expanded.expand(row, point, n, filled) }
         }
     }
 
@@ -388,7 +388,7 @@ impl LaunchItems<'_> {
                 for (which, reduction) in reducing.all.iter().enumerate() {
                     let row = self.value(frame, (reducing, buffers), which);
                     let out = buffers.results[which].add(first * reduction.size);
-                    reduce_rows(reduction, (out, row), m, extent, together > 1);
+                    reduce_rows(reduction, (out, row), m, extent);
                 }
             }
         }
@@ -406,8 +406,7 @@ pub fn cost(plan: &RowPlan, compiled: bool) -> u64 {
     T.byte_cost * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
 }
 
-/// Reduces `m` contiguous rows of `extent` elements to one result each. With `several`, a loop for rows of just
-/// this length is used if there is one.
+/// Reduces `m` contiguous rows of `extent` elements to one result each.
 ///
 /// # Safety
 /// The rows exist, and `out` has room for the results.
@@ -416,14 +415,14 @@ unsafe fn reduce_rows(
     (out, row): (*mut u8, *const u8),
     m: usize,
     extent: usize,
-    several: bool,
 ) {
     let size = reduction.size;
-    let short = rows::short_rows(reduction.op, reduction.dtype, extent).filter(|_| several);
+    // Rows of several vectors of lanes, all of them whole, are as fast by themselves.
+    let is_whole = extent > REDUCE_LANES && extent.is_multiple_of(REDUCE_LANES);
     // SAFETY: the rows exist, and `out` has room for `m` results.
     unsafe {
-        if let Some(short) = short {
-            return short(out, [row; 3], m);
+        if extent <= rows::SHORT && !is_whole && m >= T.tile_rows.max(extent / 2) {
+            return reduction.short_rows.run(out, row, m, extent);
         }
         for k in 0..m {
             (reduction.lanes)(out.add(k * size), [row.add(k * extent * size); 3], extent);

@@ -45,7 +45,7 @@ impl RowSteps {
     }
 
     /// Nanoseconds for a row of `extent` elements, without the part that is equal for rows of all lengths.
-    fn cost(self, extent: usize, accesses: usize) -> f64 {
+    pub fn cost(self, extent: usize, accesses: usize) -> f64 {
         if !self.compiled {
             return T.row_cost + T.step_cost * self.count as f64;
         }
@@ -87,16 +87,21 @@ fn along<'a>(
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
     let extent = shape[axis];
     let rows = points / extent as f64 * extent.div_ceil(T.typical_row) as f64;
-    let (mut accesses, mut apart) = (0, 0);
+    let (mut accesses, mut apart) = (0, 0.0);
     for line in lines {
         accesses += 1;
         // Index values are computed, so their stride does not matter.
-        let is_apart = !line.base.is_null() && stride(&line, axis, extent) == Stride::Any;
-        apart += usize::from(is_apart);
+        if !line.base.is_null() && stride(&line, axis, extent) == Stride::Any {
+            let is_near = line.access.strides[axis].unsigned_abs() <= NEAR;
+            apart += if is_near { T.near_cost } else { T.apart_cost };
+        }
     }
     let of_row = steps.cost(extent.min(T.typical_row), accesses);
-    rows * of_row + points * T.apart_cost * apart as f64
+    rows * of_row + points * apart
 }
+
+/// The most elements from one to the next that are copied by vectors.
+const NEAR: u64 = 4;
 
 /// The direction of the rows of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

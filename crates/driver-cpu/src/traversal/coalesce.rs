@@ -1,20 +1,18 @@
 //! Axis coalescing for short rows: two axes become one.
 //!
 //! Owns [`Coalesced`], [`coalesced`] and [`ShortRowCopy`]. Rows of few elements cost more by their number than
-//! by their elements, for example where a row is added to each row of a narrow matrix. If at least the
-//! destinations are contiguous from row to row, the last two axes are coalesced, and the few inputs that are
-//! not contiguous are first expanded into scratch rows. If the inputs are contiguous along some axis instead,
-//! as where an image is cut into blocks, results are computed in scratch rows and scattered to their
-//! destinations.
+//! by their elements, for example where a row is added to each row of a narrow matrix. So the last axis is coalesced
+//! with another one, over which most operands are contiguous from row to row. Inputs that are not are first expanded
+//! into scratch rows; for destinations that are not, results are computed in scratch rows and scattered.
 //!
-//! Not here: the axis of the rows otherwise (`axis_choice.rs`).
+//! Not here: the axis of the rows otherwise (`axis_choice.rs`), the copies (`rows`).
 
-use crate::rows;
+use crate::rows::{self, ShortRows};
 use crate::thresholds::T;
+use crate::traversal::axis_choice::RowSteps;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::driver::Access;
-use gpupy_jit::{PackedRows, StridedPointer};
-use smallvec::SmallVec;
+use gpupy_jit::StridedPointer;
 
 /// A launch with two axes coalesced.
 pub struct Coalesced {
@@ -23,120 +21,133 @@ pub struct Coalesced {
     pub accesses: Vec<Access>,
     /// The extent of the last axis before coalescing.
     pub extent: usize,
-    /// The inputs that must be expanded.
-    pub expanded: SmallVec<[usize; 4]>,
-    /// For destinations that must be scattered: their accesses before coalescing, with the coalesced axis
+    /// The inputs that must be expanded: the number of each, and its access before coalescing, with the coalesced axis
     /// second to last.
-    pub scattered: Vec<Access>,
+    pub expanded: Vec<(usize, Access)>,
+    /// The same of destinations that must be scattered.
+    pub scattered: Vec<(usize, Access)>,
 }
 
-/// The launch with coalesced axes, if that costs less than `cost` nanoseconds.
+/// The launch with coalesced axes, if that costs less than `cost` nanoseconds for these steps.
 pub fn coalesced(
     shape: &[usize],
     inputs: &[StridedAccess<'_>],
     dests: &[StridedAccess<'_>],
-    cost: f64,
+    (cost, steps): (f64, RowSteps),
 ) -> Option<Coalesced> {
-    let [.., outer, extent] = *shape else { return None };
+    let [.., extent] = *shape else { return None };
     let points: usize = shape.iter().product();
-    if !(2..=T.coalesced_row).contains(&extent) || outer < 2 || points < T.coalesced_points {
+    if !(2..=T.coalesced_row).contains(&extent) || points < T.coalesced_points {
         return None;
     }
-    let parts = points / extent * dests.len();
-    let part_cost = parts as f64 * T.piece_cost;
-    let scattered = if part_cost < cost { scattered(shape, inputs, dests) } else { None };
-    let limit = if scattered.is_some() { part_cost } else { cost };
-    let (axis, last) = (shape.len() - 2, shape.len() - 1);
-    let follows = |line: &StridedAccess<'_>| {
-        let strides = &line.access.strides;
-        strides[axis] == strides[last] * extent as i64
-    };
-    let beside = |line: &StridedAccess<'_>| follows(line) && line.access.strides[last] == 1;
-    let all = inputs.iter().enumerate();
-    let expanded: SmallVec<[usize; 4]> =
-        all.filter(|(_, line)| !follows(line)).map(|(input, _)| input).collect();
-    // Index values are computed, not copied.
-    let possible = dests.iter().all(beside)
-        && expanded.iter().all(|input| !inputs[*input].base.is_null())
-        && inputs
-            .iter()
-            .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
-    let pieces: usize = expanded.iter().map(|input| pieces(shape, &inputs[*input])).sum();
-    if !possible || pieces as f64 * T.piece_cost >= limit {
-        return scattered;
-    }
-    let merged = |line: &StridedAccess<'_>| Access {
-        offset: line.access.offset,
-        strides: line
-            .access
-            .strides
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|(k, _)| *k != axis)
-            .map(|(_, stride)| stride)
-            .collect(),
-    };
-    let mut accesses: Vec<Access> = inputs.iter().chain(dests).map(merged).collect();
-    for input in &expanded {
-        // Its stride along the scratch row.
-        if let Some(stride) = accesses[*input].strides.last_mut() {
-            *stride = 1;
+    let last = shape.len() - 1;
+    let mut best: Option<(usize, f64)> = None;
+    for axis in (0..last).rev().filter(|axis| shape[*axis] > 1) {
+        let at = ShortAxes { shape, axis };
+        let copied = inputs.iter().map(|line| at.copying(line, true));
+        // Every point has a result of its own, so destinations never repeat.
+        let copied = copied.chain(dests.iter().map(|line| at.copying(line, false)));
+        let Some(copies) = copied.sum::<Option<f64>>() else { continue };
+        let row = shape[axis] * extent;
+        let rows = points / row * row.div_ceil(T.typical_row);
+        let rows = rows as f64 * steps.cost(row.min(T.typical_row), inputs.len() + dests.len());
+        let price = copies + rows;
+        if price < best.map_or(cost, |(_, least)| least) {
+            best = Some((axis, price));
         }
     }
-    let mut coalesced = Point::from(shape);
-    coalesced.truncate(axis);
-    coalesced.push(outer * extent);
-    Some(Coalesced { shape: coalesced, accesses, extent, expanded, scattered: Vec::new() })
+    Some(ShortAxes { shape, axis: best?.0 }.coalesced(inputs, dests))
 }
 
-/// The number of pieces that are copied to expand an input.
-fn pieces(shape: &[usize], input: &StridedAccess<'_>) -> usize {
-    let [far @ .., outer, extent] = shape else { return 0 };
-    let (of_far, strides) = input.access.strides.split_at(far.len());
-    let far: usize = far.iter().product();
-    match (strides[0], of_far.iter().all(|step| *step == 0)) {
-        // A scratch row that is the same everywhere is expanded once.
-        (0, true) => 0,
-        // One that repeats along the coalesced axis is expanded once for each row of it.
-        (0, false) => far * (*outer).min(T.typical_row.div_ceil(*extent)),
-        _ => far * outer,
+/// The last axis of a space, which is short, and the axis with which it is coalesced.
+struct ShortAxes<'a> {
+    shape: &'a [usize],
+    axis: usize,
+}
+
+impl ShortAxes<'_> {
+    fn last(&self) -> usize {
+        self.shape.len() - 1
     }
-}
 
-/// The launch coalesced along an axis over which all inputs are contiguous from row to row; its destinations
-/// are scattered.
-fn scattered(
-    shape: &[usize],
-    inputs: &[StridedAccess<'_>],
-    dests: &[StridedAccess<'_>],
-) -> Option<Coalesced> {
-    let last = shape.len() - 1;
-    let extent = shape[last];
-    let goes_on = |line: &StridedAccess<'_>, axis: usize| {
+    /// The other axes.
+    fn others(&self) -> impl Iterator<Item = usize> {
+        let axis = self.axis;
+        (0..self.last()).filter(move |k| *k != axis)
+    }
+
+    /// Whether the elements of a line are contiguous from row to row, or one for all.
+    fn follows(&self, line: &StridedAccess<'_>) -> bool {
+        let (strides, last) = (&line.access.strides, self.last());
+        strides[self.axis] == strides[last] * self.shape[last] as i64
+            && (line.base.is_null() || (0..=1).contains(&strides[last]))
+    }
+
+    /// Nanoseconds to copy a line's short rows; `None` for index values, which are not copied.
+    fn copying(&self, line: &StridedAccess<'_>, may_repeat: bool) -> Option<f64> {
+        let extent = self.shape[self.last()] as f64;
+        let of_element = match line.access.strides[self.last()] {
+            0 | 1 => T.piece_element_cost,
+            _ => T.apart_cost,
+        };
+        Some(self.pieces(line, may_repeat)? as f64 * (T.piece_cost + of_element * extent))
+    }
+
+    /// The number of pieces that are copied for a line; `None` for index values, which are not copied.
+    fn pieces(&self, line: &StridedAccess<'_>, may_repeat: bool) -> Option<usize> {
+        if self.follows(line) {
+            return Some(0);
+        }
         let strides = &line.access.strides;
-        (0..=1).contains(&strides[last]) && strides[axis] == strides[last] * extent as i64
-    };
-    let axis = (0..last)
-        .find(|axis| shape[*axis] > 1 && inputs.iter().all(|line| goes_on(line, *axis)))?;
-    let others = || (0..last).filter(|k| *k != axis);
-    let reordered = |line: &StridedAccess<'_>, end: &[i64]| Access {
-        offset: line.access.offset,
-        strides: others().map(|k| line.access.strides[k]).chain(end.iter().copied()).collect(),
-    };
-    let in_row = |line: &StridedAccess<'_>| reordered(line, &[line.access.strides[last]]);
-    // Their stride along the scratch rows.
-    let computed = dests.iter().map(|line| reordered(line, &[1]));
-    let whole = |line: &StridedAccess<'_>| {
-        reordered(line, &[line.access.strides[axis], line.access.strides[last]])
-    };
-    Some(Coalesced {
-        shape: others().map(|k| shape[k]).chain([shape[axis] * extent]).collect(),
-        accesses: inputs.iter().map(in_row).chain(computed).collect(),
-        extent,
-        expanded: SmallVec::new(),
-        scattered: dests.iter().map(whole).collect(),
-    })
+        let far: usize = self.others().map(|k| self.shape[k]).product();
+        let (outer, extent) = (self.shape[self.axis], self.shape[self.last()]);
+        let is_same = self.others().all(|k| strides[k] == 0 || self.shape[k] == 1);
+        match (strides[self.axis] == 0 && may_repeat, is_same) {
+            _ if line.base.is_null() => None,
+            // A scratch row that is the same everywhere is expanded once.
+            (true, true) => Some(0),
+            // One that repeats along the coalesced axis is expanded once for each row of it.
+            (true, false) => Some(far * outer.min(T.typical_row.div_ceil(extent))),
+            _ => Some(far * outer),
+        }
+    }
+
+    fn coalesced(&self, inputs: &[StridedAccess<'_>], dests: &[StridedAccess<'_>]) -> Coalesced {
+        let (axis, last) = (self.axis, self.last());
+        let reordered = |line: &StridedAccess<'_>, end: &[i64]| Access {
+            offset: line.access.offset,
+            strides: self
+                .others()
+                .map(|k| line.access.strides[k])
+                .chain(end.iter().copied())
+                .collect(),
+        };
+        let whole = |line: &StridedAccess<'_>| {
+            let strides = &line.access.strides;
+            reordered(line, &[strides[axis], strides[last]])
+        };
+        let copied = |lines: &[StridedAccess<'_>]| -> Vec<(usize, Access)> {
+            let all = lines.iter().enumerate().filter(|(_, line)| !self.follows(line));
+            all.map(|(number, line)| (number, whole(line))).collect()
+        };
+        // Scratch rows are contiguous.
+        let merged = |line: &StridedAccess<'_>| match self.follows(line) {
+            true => reordered(line, &[line.access.strides[last]]),
+            false => reordered(line, &[1]),
+        };
+        let extent = self.shape[last];
+        Coalesced {
+            shape: self
+                .others()
+                .map(|k| self.shape[k])
+                .chain([self.shape[axis] * extent])
+                .collect(),
+            accesses: inputs.iter().chain(dests).map(merged).collect(),
+            extent,
+            expanded: copied(inputs),
+            scattered: copied(dests),
+        }
+    }
 }
 
 /// The content of a scratch row that repeats: its first element, and the number of elements at least.
@@ -151,70 +162,35 @@ pub struct ShortRowCopy<'a> {
     pub line: StridedAccess<'a>,
     /// The extent of the last axis before coalescing.
     pub extent: usize,
-    /// How many are expanded with it: itself, and those behind it whose elements lie beside its own. 0 for these.
-    pub together: usize,
 }
 
-/// Finds which of these inputs can be expanded together.
-pub fn expand_together(copies: &mut [ShortRowCopy<'_>]) {
-    let mut next = 0;
-    while let [first, ..] = &copies[next..] {
-        let first = first.line;
-        let lines = copies[next..].iter().map(|copy| copy.line);
-        let alike = lines.take_while(|line| {
-            line.size == first.size && line.access.strides == first.access.strides
-        });
-        let element = |line: StridedAccess<'_>| {
-            let bytes = line.access.offset as isize * line.size as isize;
-            StridedPointer { ptr: line.base.wrapping_offset(bytes), step: 0 }
-        };
-        let count = gpupy_jit::beside(alike.map(element), first.size);
-        copies[next..next + count].iter_mut().for_each(|copy| copy.together = 0);
-        copies[next].together = count;
-        next += count;
+impl<'a> ShortRowCopy<'a> {
+    /// The copy of one of some inputs or destinations, of short rows of `extent` elements.
+    pub fn new(
+        lines: &[StridedAccess<'_>],
+        (which, access): &'a (usize, Access),
+        extent: usize,
+    ) -> ShortRowCopy<'a> {
+        let StridedAccess { base, size, .. } = lines[*which];
+        let line = StridedAccess { access, base, size };
+        ShortRowCopy { which: *which, line, extent }
     }
-}
 
-impl ShortRowCopy<'_> {
-    /// Copies the `n` elements from a point of the coalesced shape on into a row, and those of the inputs that are
-    /// expanded with it into rows behind that, `apart` bytes from each other. A row that repeats is not copied again if
-    /// `before` says that it is there.
+    /// Copies the `n` elements from a point of the coalesced shape on into a row. A row that repeats is not copied again
+    /// if `before` says that it is there.
     ///
     /// # Safety
-    /// The points are in the space, and each row has room for `n` elements.
-    pub unsafe fn expand(
-        &self,
-        (row, apart): (*mut u8, usize),
-        point: &[usize],
-        n: usize,
-        before: &mut ExpandedRow,
-    ) {
-        if self.together == 0 {
-            return;
-        }
-        let (last, size, extent) = (point.len(), self.line.size, self.extent);
-        let (start, next_row) = self.start(point);
+    /// The points are in the space, and the row has room for `n` elements.
+    pub unsafe fn expand(&self, row: *mut u8, point: &[usize], n: usize, before: &mut ExpandedRow) {
+        let rows = self.rows(point);
         // A row that repeats may be there already.
-        let whole = point[last - 1].is_multiple_of(extent);
-        let repeats = next_row == 0 && whole;
-        if repeats && before.is_some_and(|(from, len)| from == start.ptr && len >= n) {
+        let repeats = rows.apart == 0;
+        if repeats && before.is_some_and(|(from, len)| from == rows.first && len >= n) {
             return;
         }
-        self.pieces(point, n, |done, m, at| {
-            let first = row.wrapping_add(done * size);
-            let from = StridedPointer { ptr: at, step: start.step };
-            // SAFETY: the elements belong to points of the space, and the rows have room for them.
-            unsafe {
-                match self.together {
-                    1 => rows::copy(size, (first, size as isize), (at, start.step), m),
-                    count => {
-                        let rows = PackedRows { first, apart, count, bytes: size };
-                        gpupy_jit::take_apart(m, from, rows);
-                    }
-                }
-            }
-        });
-        *before = repeats.then_some((start.ptr, n));
+        // SAFETY: the elements belong to points of the space, and the row has room for them.
+        unsafe { rows::expand(self.line.size, row, rows, (n / self.extent, self.extent)) }
+        *before = repeats.then_some((rows.first, n));
     }
 
     /// Copies `n` elements of a row to the destination's elements from a point of the coalesced shape on.
@@ -222,38 +198,19 @@ impl ShortRowCopy<'_> {
     /// # Safety
     /// The points are in the space, and the row holds `n` elements.
     pub unsafe fn scatter(&self, row: *const u8, point: &[usize], n: usize) {
-        let size = self.line.size;
-        let (start, _) = self.start(point);
-        self.pieces(point, n, |done, m, at| {
-            let from = row.wrapping_add(done * size);
-            // SAFETY: the elements belong to points of the space, and the row holds them.
-            unsafe { rows::copy(size, (at, start.step), (from, size as isize), m) };
-        });
+        let rows = self.rows(point);
+        // SAFETY: the elements belong to points of the space, and the row holds them.
+        unsafe { rows::scatter(self.line.size, rows, row, (n / self.extent, self.extent)) }
     }
 
-    /// The walk from the start of the coalesced axis on, and the bytes from one row to the next.
-    fn start(&self, point: &[usize]) -> (StridedPointer, isize) {
+    /// The short rows from a point of the coalesced shape on, which is the first of one.
+    fn rows(&self, point: &[usize]) -> ShortRows {
         let last = point.len();
         let mut from = Point::from(point);
-        from[last - 1] = 0;
+        from[last - 1] /= self.extent;
         from.push(0);
-        let next_row = (self.line.access.strides[last - 1] * self.line.size as i64) as isize;
-        (self.line.walk(&from, last), next_row)
-    }
-
-    /// Calls `piece` for each piece of a row among the `n` points from `point` on, with the number of points
-    /// before it, its length, and its address.
-    fn pieces(&self, point: &[usize], n: usize, mut piece: impl FnMut(usize, usize, *mut u8)) {
-        let (start, next_row) = self.start(point);
-        let number = point[point.len() - 1];
-        let (mut done, mut from) = (0, number % self.extent);
-        let mut row = start.ptr.wrapping_offset(next_row * (number / self.extent) as isize);
-        while done < n {
-            let m = (self.extent - from).min(n - done);
-            piece(done, m, row.wrapping_offset(start.step * from as isize));
-            row = row.wrapping_offset(next_row);
-            from = 0;
-            done += m;
-        }
+        let StridedPointer { ptr, step } = self.line.walk(&from, last);
+        let apart = (self.line.access.strides[last - 1] * self.line.size as i64) as isize;
+        ShortRows { first: ptr, step, apart }
     }
 }

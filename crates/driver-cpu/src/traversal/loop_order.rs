@@ -46,10 +46,10 @@ impl LoopOrder {
         dests: &[StridedAccess<'_>],
     ) -> LoopOrder {
         let lines = inputs.iter().chain(dests).copied();
-        let (axis, cost) =
-            axis_choice::best(shape, lines, RowSteps::of(known, shape.iter().product()));
+        let steps = RowSteps::of(known, shape.iter().product());
+        let (axis, cost) = axis_choice::best(shape, lines, steps);
         let reduce_order = None;
-        if let Some(coalesced) = coalesced(shape, inputs, dests, cost) {
+        if let Some(coalesced) = coalesced(shape, inputs, dests, (cost, steps)) {
             let (space, axis) = (coalesced.shape.clone(), coalesced.shape.len() - 1);
             let lines = inputs.iter().chain(dests).zip(&coalesced.accesses);
             let mut all = lines.map(|(line, access)| {
