@@ -36,6 +36,8 @@ gpupy_core::thresholds! {
     most_picked: usize = 16 << 10,
     /// The most elements of an eager sort: they take some 20 µs.
     most_sorted: usize = 2 << 10,
+    /// The most elements of keys whose order is found without a driver, by comparing their ranks.
+    most_ordered: usize = 256,
     /// The points that a chain of operations has computed eagerly, all operations together, from which on the next is
     /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether
     /// a chain ends soon or goes on, it takes at most twice the time of the better way.
