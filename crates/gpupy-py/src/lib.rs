@@ -45,7 +45,7 @@ use fallback::{border, call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
 use session::{context, errors, first_array, forks, one_step, python_objects};
-use views::{bases, dtype_views, repeats, reshape, shifts};
+use views::{bases, dtype_views, joins, repeats, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
@@ -71,6 +71,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metaclass::give_kind, module)?)?;
     module.add_function(wrap_pyfunction!(asked_class::lend_to, module)?)?;
     module.add_function(wrap_pyfunction!(first_array::await_array, module)?)?;
+    module.add_function(wrap_pyfunction!(mask_positions::nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(mask_positions::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;
@@ -102,8 +103,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(array::record_fields::of_field, module)?)?;
     module.add_function(wrap_pyfunction!(bases::extents, module)?)?;
     module.add_function(wrap_pyfunction!(bases::pending_extents, module)?)?;
-    module.add_function(wrap_pyfunction!(reshape::join, module)?)?;
-    module.add_function(wrap_pyfunction!(reshape::join_alike, module)?)?;
+    module.add_function(wrap_pyfunction!(joins::join, module)?)?;
+    module.add_function(wrap_pyfunction!(joins::join_plainly, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::roll_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::padded, module)?)?;
@@ -128,6 +129,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(view_methods::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(setitem::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::full, module)?)?;
+    module.add_function(wrap_pyfunction!(arrays::full_plainly, module)?)?;
     module.add_function(wrap_pyfunction!(external_arrays::file_array, module)?)?;
     module.add_function(wrap_pyfunction!(external_arrays::read_array, module)?)?;
     module.add_function(wrap_pyfunction!(external_arrays::bytes_read, module)?)?;
@@ -145,6 +147,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scan_sort_matmul::place, module)?)?;
     module.add_function(wrap_pyfunction!(scan_sort_matmul::sort, module)?)?;
     module.add_function(wrap_pyfunction!(scan_sort_matmul::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::lexsort, module)?)?;
     jit::finish::add(module)?;
     forks::register();
     Ok(())

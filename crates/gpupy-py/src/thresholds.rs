@@ -11,6 +11,10 @@ gpupy_core::thresholds! {
     pending_on_scalars: u32 = 64,
     /// Bytes of a piece of a pinned array's copy that is compared whole.
     compared_piece: usize = 4096,
+    /// The most elements of a field of records that are copied for each operation, which takes less than to compare the
+    /// records' memory with its copy: not timed apart from whole operations, of which `r["a"] + r["b"]` of 5 records is
+    /// one.
+    copied_field: usize = 256,
     /// The most stretches that are written one by one: each is a separate write to the array that an operation reads.
     written_stretches: usize = 16,
 

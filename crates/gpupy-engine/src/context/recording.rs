@@ -262,6 +262,12 @@ impl Context {
         })
     }
 
+    /// The positions, int64, that put each row along an axis in the order of the last key, equal ones in that of the key
+    /// before it, and so on; `None` where these are not few elements in host memory.
+    pub fn order_eagerly(&self, keys: &[&Array], axis: usize) -> Option<Array> {
+        self.inner.dispatch.order(keys, axis)
+    }
+
     /// The place along an axis, int32, of the first element that `op` (the minimum or maximum) gives of
     /// each row, where the first NaN wins; the axis stays, with one element.
     ///
@@ -280,6 +286,12 @@ impl Context {
     /// wins, found eagerly; `None` where these are not few elements in host memory.
     pub fn place_of_extreme_eagerly(&self, op: Op, array: &Array) -> Option<usize> {
         self.inner.dispatch.place(op, array)
+    }
+
+    /// The coordinates, int64, of elements that are not zero: a row for each of them, in C order, with a number for each
+    /// axis; `None` where these are not few elements in host memory.
+    pub fn nonzero_eagerly(&self, array: &Array) -> Option<Array> {
+        self.inner.dispatch.nonzero(array)
     }
 
     /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
@@ -353,9 +365,9 @@ impl Context {
         self.inner.dispatch.write_picked(array, index, &source).is_some()
     }
 
-    /// Writes one element at a position of the base, if the elements are the base's own; false, with nothing done,
-    /// where `assign` has to do it.
-    pub fn write_element(&self, array: &Array, position: isize, element: Scalar) -> bool {
+    /// Writes the bytes of one element of the array's dtype at a position of the base, if the elements are the base's
+    /// own; false, with nothing done, where `assign` has to do it.
+    pub fn write_element(&self, array: &Array, position: isize, element: &[u8]) -> bool {
         host_moves::write_element(array, position, element)
     }
 

@@ -12,7 +12,7 @@ use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::eager::policy::{self, ProductExtents, WorkSize};
 use crate::eager::segment::Segment;
 use crate::eager::small_fancy_index::{self, Outside};
-use crate::eager::{host_moves, small_argmin, small_boolean_mask};
+use crate::eager::{host_moves, small_argmin, small_argsort, small_boolean_mask, small_nonzero};
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::Operand;
 use crate::record::recorder::Recorder;
@@ -238,6 +238,19 @@ impl EagerDispatch {
         integers
             .then(|| small_fancy_index::picked_along(array, indices, (at, shape), outside))
             .flatten()
+    }
+
+    /// The positions that put rows in the order of keys (`small_argsort::places`); `None` where they are not found now.
+    pub fn order(&self, keys: &[&Array], axis: usize) -> Option<Array> {
+        let points = keys.iter().fold(0, |points: usize, key| points.saturating_add(key.size()));
+        let is_little = self.computes() && (1..=T.most_ordered).contains(&points);
+        is_little.then(|| small_argsort::places(keys, axis))?
+    }
+
+    /// The coordinates of elements that are not zero (`small_nonzero::places`); `None` where they are not found now.
+    pub fn nonzero(&self, array: &Array) -> Option<Array> {
+        self.elements(array.size())?;
+        small_nonzero::places(array)
     }
 
     /// How many elements of a mask are true; `None` where they are not in host memory, side by side.

@@ -156,17 +156,15 @@ fn fits(array: &Array, dest: &Array) -> bool {
         && (array.shape() == dest.shape() || array.size() == 1 && array.ndim() <= dest.ndim())
 }
 
-/// Writes one element at a position of a base that has its own; false, with nothing done, for others.
-pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> bool {
-    let (size, bytes) = (array.dtype().size(), element.bytes());
-    let Some(mut current) = array.current_to_write().filter(|_| element.dtype == array.dtype())
-    else {
-        return false;
-    };
+/// Writes one element of the array's dtype at a position of a base that has its own; false, with nothing done, for
+/// others.
+pub(crate) fn write_element(array: &Array, position: isize, element: &[u8]) -> bool {
+    let size = array.dtype().size();
+    let Some(mut current) = array.current_to_write() else { return false };
     let mut write = || {
         let at = usize::try_from(position).ok()?;
         let own = current.make_mut_at(few(), || Ranges::of(at..at + 1))?;
-        own.get_mut(at * size..(at + 1) * size)?.copy_from_slice(bytes.get(..size)?);
+        own.get_mut(at * size..(at + 1) * size)?.copy_from_slice(element.get(..size)?);
         Some(())
     };
     let is_written = write().is_some();

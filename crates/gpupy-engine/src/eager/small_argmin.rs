@@ -76,7 +76,7 @@ fn each_place(
 }
 
 /// A number of two bytes as a wider one.
-fn widened(dtype: DType, bytes: [u8; 2]) -> f32 {
+pub(super) fn widened(dtype: DType, bytes: [u8; 2]) -> f32 {
     let number = Scalar::new(dtype, u16::from_ne_bytes(bytes).into());
     op_eval::eval(Op::Cast, DType::F32, &[number]).map_or(f32::NAN, |number| number.as_f32())
 }

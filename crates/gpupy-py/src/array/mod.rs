@@ -12,6 +12,7 @@
 //! Imports `session` and `convert`. Not here: the methods of these classes in Python (`methods`).
 
 pub mod classes;
+pub mod common_dtype;
 pub mod lazy_scalar;
 pub mod masked_selection;
 pub mod meta;

@@ -18,6 +18,7 @@ use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use smallvec::SmallVec;
 
 /// How an operand takes part in promotion: by its dtype; or weakly, taking the other operand's dtype
 /// where that can express it. Python's bools are NumPy's.
@@ -170,26 +171,36 @@ impl UfuncOperand<'_> {
     /// The value as an array of a complex dtype without axes: complex numbers have no scalar form.
     /// `None` for arrays and other dtypes.
     pub fn complex(&self, dtype: DType) -> Option<Array> {
-        let (re, im) = match &self.held {
+        let (re, im) = self.complex_parts()?;
+        complex_array(dtype, re, im)
+    }
+
+    /// The real and the imaginary part of the value; `None` for arrays.
+    pub fn complex_parts(&self) -> Option<(f64, f64)> {
+        Some(match &self.held {
             OperandValue::Complex(re, im) => (*re, *im),
             OperandValue::Float(v) => (*v, 0.0),
             OperandValue::Int(v) => (*v as f64, 0.0),
             OperandValue::Bool(v) => (f64::from(u8::from(*v)), 0.0),
             OperandValue::Known(_) => (f64::from_bits(self.scalar(DType::F64)?.bits), 0.0),
             _ => return None,
-        };
-        complex_array(dtype, re, im)
+        })
     }
 }
 
 /// A complex number as an array without axes; `None` for dtypes that are not complex.
 pub fn complex_array(dtype: DType, re: f64, im: f64) -> Option<Array> {
-    let bytes = match dtype {
-        DType::C64 => [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat(),
-        DType::C128 => [re.to_ne_bytes(), im.to_ne_bytes()].concat(),
+    Array::from_bytes(dtype, &[], &complex_bytes(dtype, re, im)?).ok()
+}
+
+/// The bytes of a complex number; `None` for dtypes that are not complex.
+pub fn complex_bytes(dtype: DType, re: f64, im: f64) -> Option<SmallVec<[u8; 16]>> {
+    let bytes: [&[u8]; 2] = match dtype {
+        DType::C64 => [&(re as f32).to_ne_bytes(), &(im as f32).to_ne_bytes()],
+        DType::C128 => [&re.to_ne_bytes(), &im.to_ne_bytes()],
         _ => return None,
     };
-    Array::from_bytes(dtype, &[], &bytes).ok()
+    Some(bytes.iter().flat_map(|part| *part).copied().collect())
 }
 
 /// A Python float as a scalar of a real dtype.
@@ -250,9 +261,6 @@ pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Ufunc
             if value.is_weak { OperandKind::WEAK_FLOAT } else { OperandKind::of(value.dtype_of()) };
         return scalar(kind, OperandValue::Scalar(value));
     }
-    if let Some(number) = numpy_arrays::real(object)? {
-        return Ok(Some(UfuncOperand::known(number)));
-    }
     if let Ok(value) = object.cast_exact::<PyBool>() {
         return scalar(OperandKind::of(DType::Bool), OperandValue::Bool(value.is_true()));
     }
@@ -261,6 +269,9 @@ pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Ufunc
             OperandKind::WEAK_COMPLEX,
             OperandValue::Complex(value.real(), value.imag()),
         );
+    }
+    if let Some(number) = numpy_arrays::real(object)? {
+        return Ok(Some(UfuncOperand::known(number)));
     }
     numpy_scalar(object, numpy(object.py())?)
 }

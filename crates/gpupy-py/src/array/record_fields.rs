@@ -12,8 +12,10 @@ use crate::convert::numpy_arrays::{address, bytes};
 use crate::session::context::{context, holds};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_engine::Array;
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use crate::thresholds::T;
+use gpupy_core::DType;
+use gpupy_engine::{Array, Placement};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -68,22 +70,25 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
     else {
         return Ok(None);
     };
-    let of_records = records.getattr(intern!(py, "dtype"))?;
-    if of_records.getattr(intern!(py, "names"))?.is_none()
-        || of_records.getattr(intern!(py, "hasobject"))?.is_truthy()?
-    {
+    let (records, part) = (records.cast::<PyUntypedArray>()?, host.cast::<PyUntypedArray>()?);
+    if !records.dtype().has_fields() || records.dtype().has_object() {
         return Ok(None);
     }
-    let dtype = match dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)? {
+    let dtype = match dtypes::from_numpy(&part.dtype())? {
         Some(dtype) if holds(dtype)? => dtype,
         _ => return Ok(None),
     };
-    let (records, part) = (records.cast::<PyUntypedArray>()?, host.cast::<PyUntypedArray>()?);
     let Some(bytes) = bytes(records) else { return Ok(None) };
     let size = dtype.size() as isize;
     let away = (address(part) as isize).wrapping_sub(address(records) as isize);
     if away % size != 0 || part.strides().iter().any(|stride| stride % size != 0) {
         return Ok(None);
+    }
+    if part.len() <= T.copied_field
+        && context()?.settings().placement == Placement::Auto
+        && let Some(few) = few(part, dtype, away, bytes)
+    {
+        return Array::from_bytes(dtype, part.shape(), &few).map(Some).map_err(to_py);
     }
     let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
     // The thread that holds this lock may be waiting for Python's.
@@ -106,4 +111,24 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
     };
     // Records that got other memory have fields elsewhere, which are none of theirs any more.
     Ok(elements.view(part.shape(), &strides, away / size).ok())
+}
+
+/// The elements of a field along one axis, which begins so many bytes behind the records' first byte; `None` for others.
+fn few(
+    part: &Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    away: isize,
+    bytes: &[u8],
+) -> Option<SmallVec<[u8; 64]>> {
+    let ([n], [stride]) = (part.shape(), part.strides()) else { return None };
+    // Of bools each byte would have to be looked at.
+    if dtype == DType::Bool {
+        return None;
+    }
+    let mut found = SmallVec::with_capacity(n * dtype.size());
+    for k in 0..*n as isize {
+        let start = usize::try_from(away + k * stride).ok()?;
+        found.extend_from_slice(bytes.get(start..start + dtype.size())?);
+    }
+    Some(found)
 }

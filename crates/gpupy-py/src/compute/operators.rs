@@ -5,18 +5,23 @@
 //!
 //! Not here: ufuncs and their promotion (`ufunc.rs`).
 
+use crate::array::classes::subclass::is_plain;
 use crate::array::classes::wrap::{wrap_array, wrap_recorded};
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::masked_selection;
-use crate::array::ndarray::NdArray;
+use crate::array::ndarray::{NdArray, host_of};
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
+use crate::array::record_fields;
 use crate::array::recording;
 use crate::compute::operator::Operator;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};
+use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
-use crate::fallback::calls::{fallback, fallback_operator};
+use crate::fallback::calls::CountedFunction;
 use crate::index::setitem;
+use crate::session::context::ready;
+use crate::session::errors::to_py;
 use crate::session::python_objects;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
@@ -31,6 +36,16 @@ fn ufunc_of(op: Operator, py: Python<'_>) -> PyResult<&'static Ufunc> {
         [const { PyOnceLock::new() }; Operator::COUNT];
     let made = UFUNCS[op as usize].get_or_try_init(py, || ufunc::named(py, op.ufunc_name()))?;
     Ok(made.get())
+}
+
+/// Python's function of the operator, by which NumPy computes it.
+fn pythons(op: Operator, py: Python<'_>) -> PyResult<&'static CountedFunction> {
+    static FUNCTIONS: [PyOnceLock<CountedFunction>; Operator::COUNT] =
+        [const { PyOnceLock::new() }; Operator::COUNT];
+    FUNCTIONS[op as usize].get_or_try_init(py, || {
+        let function = py.import("operator")?.getattr(op.python_name())?;
+        Ok(CountedFunction::new(op.ufunc_name(), function))
+    })
 }
 
 /// True when the class of `other` asks to be left alone (`__array_ufunc__ = None`), or is one of ours that has all
@@ -48,6 +63,15 @@ fn has_operators(other: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// left alone, unless both are of one class of ours. What stands to the left was asked before, and NumPy refuses it by
 /// name.
 fn is_left_alone(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let numpy = numpy(lhs.py())?;
+    let is_common = |operand: &Bound<'_, PyAny>| {
+        operand.is_exact_instance_of::<NdArray>()
+            || numpy.is_other_scalar_type(&operand.get_type())
+            || operand.get_type().is(&numpy.ndarray)
+    };
+    if is_common(lhs) && is_common(rhs) {
+        return Ok(false);
+    }
     let ours = lhs.is_instance_of::<NdArray>();
     if defers(rhs)? && !(ours && lhs.get_type().is(rhs.get_type())) {
         return Ok(true);
@@ -97,7 +121,7 @@ pub fn binary<'py>(
     } else if let Some(made) = of_instances(ufunc, Some(op), &[lhs, rhs])? {
         return Ok(made);
     }
-    fallback_operator(op.python_name(), op.ufunc_name(), lhs, rhs)
+    pythons(op, py)?.call(py, (lhs, rhs))
 }
 
 /// The value of a scalar operand, when no evaluation is needed to tell it.
@@ -206,8 +230,7 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     } else if let Some(made) = of_instances(ufunc_of(op, py)?, Some(op), &[value])? {
         return Ok(made);
     }
-    let operators = py.import("operator")?;
-    fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))
+    pythons(op, py)?.call(py, (value,))
 }
 
 /// `target op= value`: the array keeps its identity and dtype.
@@ -245,8 +268,28 @@ fn in_place<'py>(
             }
         }
     }
+    if !is_lazy && change_field(op, target, value)? {
+        return Ok(());
+    }
     let given = (op.python_name(), op.ufunc_name(), target, value);
     python_objects::IN_PLACE.get(py)?.call1(given).map(drop)
+}
+
+/// `target op= value`, by drivers, where the target is a numeric field of records; false, with nothing done, for others.
+fn change_field<'py>(
+    op: Operator,
+    target: &Bound<'py, NdArray>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let py = target.py();
+    if !is_plain(target) || !target.get().is_writable() || classify_exact(value)?.is_none() {
+        return Ok(false);
+    }
+    let Some(field) = record_fields::field(target)? else { return Ok(false) };
+    let field = Bound::new(py, NdArray::lazy(ready(py)?.copy(&field).map_err(to_py)?))?;
+    in_place(op, &field, value)?;
+    host_of(target)?.set_item(py.Ellipsis(), host_of(&field)?)?;
+    Ok(true)
 }
 
 macro_rules! number_slots {
@@ -344,7 +387,7 @@ pub fn divmod<'py>(
         }
     }
     let function = py.import("builtins")?.getattr("divmod")?;
-    fallback("divmod", &function, (lhs, rhs))
+    CountedFunction::new("divmod", function).call(py, (lhs, rhs))
 }
 
 number_slots! { NdArray:

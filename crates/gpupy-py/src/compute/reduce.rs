@@ -7,7 +7,7 @@
 use crate::convert::dtypes::known;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::{to_py, warn_of_lost_parts};
-use gpupy_core::{DType, Op, Scalar};
+use gpupy_core::{DType, Op, Scalar, Shape};
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
@@ -102,6 +102,7 @@ pub fn mean(
     py: Python<'_>,
     array: &Array,
     axes: &[usize],
+    keepdims: bool,
     dtype: Option<DType>,
 ) -> PyResult<Option<Array>> {
     let own = array.dtype();
@@ -117,7 +118,9 @@ pub fn mean(
     if array.size() == 0 || !supports(context, Op::Div, dtype) {
         return Ok(None);
     }
-    let Some(total) = reduce(py, "add", array, axes, false, Some(dtype))? else { return Ok(None) };
+    let Some(total) = reduce(py, "add", array, axes, keepdims, Some(dtype))? else {
+        return Ok(None);
+    };
     let mean =
         context.apply(Op::Div, &[ArrayOrScalar::Array(&total), ArrayOrScalar::Scalar(count)]);
     mean.map(Some).map_err(to_py)
@@ -166,7 +169,12 @@ pub fn reduce(
                 source = context.cast(&source, dtype)?;
             }
         }
-        let reduced = context.reduce(op, &source, axes, keepdims)?;
+        let is_whole = axes.len() == source.ndim();
+        let mut reduced = context.reduce(op, &source, axes, keepdims && !is_whole)?;
+        if keepdims && is_whole {
+            // One number, which is found sooner, as an array.
+            reduced = reduced.reshape(&Shape::from_elem(1, axes.len())).unwrap_or(reduced);
+        }
         if reduced.dtype() == result { Ok(reduced) } else { context.cast(&reduced, result) }
     };
     record().map(Some).map_err(to_py)

@@ -200,6 +200,24 @@ pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: isize) -> PyResult
     context.sort(&array, axis).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
+/// The positions, int64, that put few elements in the order of several keys, the last one first; `None` leaves it to
+/// sorts by one key after another.
+#[pyfunction]
+pub fn lexsort<'py>(keys: Vec<Bound<'py, NdArray>>, axis: isize) -> PyResult<Option<NdArray>> {
+    let Some((context, _)) = context::open() else { return Ok(None) };
+    let read: Vec<_> = keys.iter().map(|key| key.get().read(key.py())).collect();
+    let Some(arrays) = read.iter().map(|key| key.as_lazy()).collect::<Option<Vec<_>>>() else {
+        return Ok(None);
+    };
+    let axis = arrays.first().and_then(|first| place_of(axis, first));
+    match axis.filter(|_| arrays.iter().all(|key| supports(context, Op::ArgSort, key.dtype()))) {
+        Some(axis) if holds(DType::I64)? => {
+            Ok(context.order_eagerly(&arrays, axis).map(NdArray::lazy))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The positions, int64, that put each row along an axis in that order, stably; `None` leaves it to
 /// NumPy.
 #[pyfunction]
@@ -212,6 +230,9 @@ pub fn argsort(
     let Some(axis) = place_of(axis, &array) else { return Ok(None) };
     let context = ready(py)?;
     let able = supports(context, Op::ArgSort, array.dtype()) && holds(DType::I64)?;
+    if able && let Some(places) = context.order_eagerly(&[&array], axis) {
+        return Ok(Some(NdArray::lazy(places)));
+    }
     if !able || array.shape()[axis] > i32::MAX as usize {
         return Ok(None);
     }

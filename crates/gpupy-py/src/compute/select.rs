@@ -1,50 +1,20 @@
 //! `where`, `clip`, and writes by masks: three operands of one dtype.
 //!
-//! Owns their promotion, which is `numpy.result_type`'s, asked once for each combination of kinds.
+//! Their promotion is `numpy.result_type`'s (`array/common_dtype.rs`).
 //!
 //! Not here: calls that NumPy has to serve (`python/gpupy/_indexing/select.py`).
 
 use crate::array::classes::wrap::wrap_array;
+use crate::array::common_dtype::common_dtype;
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{OperandKind, UfuncOperand, classify};
+use crate::array::operand::{UfuncOperand, classify};
 use crate::compute::promotion::PromotedOperand;
-use crate::convert::dtypes::{self, numpy};
 use crate::index::setitem;
 use crate::session::context::{ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, Error, ErrorKind, Op};
 use gpupy_engine::{Array, ArrayOrScalar};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyTuple};
-use std::sync::atomic::{AtomicU8, Ordering};
-
-/// The common dtype of two kinds, if it is a dtype of ours.
-fn common(py: Python<'_>, a: OperandKind, b: OperandKind) -> PyResult<Option<DType>> {
-    const KINDS: usize = OperandKind::COUNT;
-    /// The dtype's code plus one, or 0 before NumPy was asked.
-    static ANSWERS: [AtomicU8; KINDS * KINDS] = [const { AtomicU8::new(0) }; KINDS * KINDS];
-    let cell = &ANSWERS[a.index() * KINDS + b.index()];
-    match cell.load(Ordering::Relaxed) {
-        0 => {}
-        code => return Ok(DType::from_code(code - 1)),
-    }
-    let stand_for = |kind: OperandKind| match kind.dtype() {
-        Some(dtype) => dtypes::to_numpy(py, dtype),
-        None if kind == OperandKind::WEAK_INT => Ok(0i32.into_pyobject(py)?.into_any()),
-        None if kind == OperandKind::WEAK_FLOAT => Ok(0f64.into_pyobject(py)?.into_any()),
-        None => Ok(PyComplex::from_doubles(py, 0.0, 0.0).into_any()),
-    };
-    let pair = PyTuple::new(py, [stand_for(a)?, stand_for(b)?])?;
-    let dtype = match numpy(py)?.module.bind(py).call_method1("result_type", pair) {
-        Ok(answer) => dtypes::from_numpy(&answer)?,
-        // Without a common dtype NumPy may cast one of them, or refuse.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => None,
-        Err(error) => return Err(error),
-    };
-    cell.store(dtype.map_or(u8::MAX, |dtype| dtype as u8 + 1), Ordering::Relaxed);
-    Ok(dtype)
-}
 
 fn in_words(error: Error, operands: &[&UfuncOperand<'_>]) -> PyErr {
     match error.kind() {
@@ -78,7 +48,7 @@ pub fn write_where(
         return Ok(false);
     };
     let Some(dest) = a.as_array().cloned() else { return Ok(false) };
-    if common(py, x.kind, a.kind)? != Some(dest.dtype()) {
+    if common_dtype(py, x.kind, a.kind)? != Some(dest.dtype()) {
         return Ok(false);
     }
     array.get().check_writable(py)?;
@@ -99,7 +69,7 @@ fn chosen(
     if !(c.as_array().is_some() || x.as_array().is_some() || y.as_array().is_some()) {
         return Ok(None);
     }
-    let Some(dtype) = common(py, x.kind, y.kind)? else { return Ok(None) };
+    let Some(dtype) = common_dtype(py, x.kind, y.kind)? else { return Ok(None) };
     let context = ready(py)?;
     if !supports(context, Op::Select, dtype) {
         return Ok(None);
@@ -142,7 +112,7 @@ pub fn clip<'py>(
             continue;
         }
         let Some(limit) = classify(limit)? else { return Ok(None) };
-        if common(py, a.kind, limit.kind)? != Some(dtype) || !supports(context, op, dtype) {
+        if common_dtype(py, a.kind, limit.kind)? != Some(dtype) || !supports(context, op, dtype) {
             return Ok(None);
         }
         limits.push((op, limit));

@@ -14,7 +14,7 @@ use crate::array::repr::Repr;
 use crate::compute::operators;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::Ufunc;
-use crate::convert::dtypes::numpy;
+use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays;
 use crate::fallback::calls::fallback_ufunc;
 use crate::index::setitem;
@@ -56,6 +56,11 @@ impl Ufunc {
         }
         let out = match this.plain_out(args, kwargs)? {
             Plain::Call { out } => out,
+            Plain::Longer { out: None, mask: None, dtype: Some(dtype) }
+                if this.computes_in(py, args, &dtype)? =>
+            {
+                None
+            }
             Plain::Longer { out, mask, dtype } => {
                 let given = (slf, args, out, mask, dtype);
                 let made = python_objects::CALLED.get(py)?.call1(given)?;
@@ -214,6 +219,26 @@ impl Ufunc {
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
+    }
+
+    /// Whether operands are arrays of this dtype, and what the ufunc makes of them is, too: to name it says nothing.
+    fn computes_in<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<bool> {
+        let Some(dtype) = dtypes::known(dtype)? else { return Ok(false) };
+        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
+        let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
+        for object in objects.iter().take(self.nin) {
+            match classify_exact(object)?.filter(|it| it.is_array && it.kind.dtype() == Some(dtype))
+            {
+                Some(operand) => operands.push(operand),
+                None => return Ok(false),
+            }
+        }
+        Ok(self.result_dtype(py, &operands)? == Some(dtype))
     }
 
     /// A call with an output of ours and nothing else, where the results are put there eagerly.

@@ -14,10 +14,11 @@ use gpupy_core::{DType, Scalar};
 use gpupy_engine::Array;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyModule, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyModule, PyString, PyType};
 
 /// NumPy objects, looked up once.
 pub struct Numpy {
@@ -29,6 +30,8 @@ pub struct Numpy {
     pub asarray: Py<PyAny>,
     /// `numpy.array`.
     pub array: Py<PyAny>,
+    /// `numpy.generic`.
+    pub generic: Py<PyAny>,
     /// `numpy.integer`.
     pub integer: Py<PyAny>,
     /// `numpy.floating`.
@@ -41,6 +44,8 @@ pub struct Numpy {
     truths: [Py<PyAny>; 2],
     /// The objects of NumPy's own dtypes, in the order of [`DType::ALL`], of which they are the first.
     own: Vec<DTypeObjects>,
+    /// The scalar types of NumPy's other dtypes, whose scalars have no parts.
+    others: Vec<Py<PyAny>>,
     /// `sys.modules`.
     modules: Py<PyDict>,
     /// Those of the package ml_dtypes, from the first need after a program has imported it.
@@ -107,6 +112,11 @@ impl Numpy {
         self.dtype_of_scalar(class).is_some()
     }
 
+    /// Whether this class is a scalar type of a dtype that has no drivers: of dates, text and long doubles.
+    pub fn is_other_scalar_type(&self, class: &Bound<'_, PyAny>) -> bool {
+        self.others.iter().any(|other| class.is(other))
+    }
+
     /// The dtype of which this class is the scalar type.
     pub fn dtype_of_scalar(&self, class: &Bound<'_, PyAny>) -> Option<DType> {
         // Most numbers that are met are of these.
@@ -114,10 +124,25 @@ impl Numpy {
         let usual = usual.into_iter().map(|dtype| (dtype, &self.own[dtype as usize]));
         let mut all = usual.chain(self.known());
         let found = all.find(|(_, objects)| class.is(&objects.scalar));
+        // Whether ml_dtypes is there is asked for no other numbers than NumPy's.
+        let is_numpys =
+            || class.cast::<PyType>().is_ok_and(|class| is_subclass(class, &self.generic));
         let is_bfloat16 = || self.bfloat16(class.py()).is_some_and(|own| class.is(&own.scalar));
-        found.map(|(dtype, _)| dtype).or_else(|| is_bfloat16().then_some(DType::BF16))
+        found
+            .map(|(dtype, _)| dtype)
+            .or_else(|| (is_numpys() && is_bfloat16()).then_some(DType::BF16))
     }
 }
+
+/// Whether a class is another one or comes from it; no code of metaclasses is asked.
+fn is_subclass(class: &Bound<'_, PyType>, other: &Py<PyAny>) -> bool {
+    // SAFETY: both are classes, and Python's lock is held.
+    unsafe { ffi::PyType_IsSubtype(class.as_type_ptr(), other.as_ptr().cast()) != 0 }
+}
+
+/// The names of these scalar types.
+const OTHERS: [&str; 6] =
+    ["datetime64", "timedelta64", "longdouble", "clongdouble", "str_", "bytes_"];
 
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
@@ -135,11 +160,13 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             ndarray: get("ndarray")?,
             asarray: get("asarray")?,
             array: get("array")?,
+            generic: get("generic")?,
             integer: get("integer")?,
             floating: get("floating")?,
             ufunc: get("ufunc")?,
             no_value: get("_NoValue")?,
             truths: [get("False_")?, get("True_")?],
+            others: OTHERS.into_iter().map(get).collect::<PyResult<_>>()?,
             own: own.map(objects).collect::<PyResult<_>>()?,
             modules: py.import("sys")?.getattr("modules")?.cast_into()?.unbind(),
             bfloat16: PyOnceLock::new(),

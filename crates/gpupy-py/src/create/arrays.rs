@@ -9,15 +9,15 @@ use crate::array::ndarray::NdArray;
 use crate::array::operand::{classify, complex_array};
 use crate::convert::dtypes;
 use crate::index::basic_key::integer;
+use crate::index::listed_numbers;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use crate::session::python_objects;
-use crate::thresholds::T;
-use gpupy_core::{DType, Op, Scalar, memory, op_eval};
+use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
 fn known_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
@@ -43,6 +43,29 @@ pub fn full(
         return spread(ready(py)?, &array, &shape);
     }
     Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
+}
+
+/// NumPy's `full` of a number, where shape and dtype are said as plainly as most are; `None` leaves it to the slow path.
+#[pyfunction]
+pub fn full_plainly(
+    shape: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<Option<NdArray>> {
+    let (Some(shape), Some((context, _))) = (plain_shape(shape), context::open()) else {
+        return Ok(None);
+    };
+    let spec = Some(dtype).filter(|spec| !spec.is_none());
+    let dtype = spec.map(dtypes::known).transpose()?;
+    if dtype == Some(None) {
+        return Ok(None);
+    }
+    let dtype = dtype.flatten();
+    let Some(number) = listed_numbers::number_of(value, dtype)? else { return Ok(None) };
+    if !holds(number.dtype)? {
+        return Ok(None);
+    }
+    context.full(&shape, number).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
 /// An array of one complex number: a constant of the core is a scalar, which these are not.
@@ -116,6 +139,7 @@ fn constant(
     if order.is_some_and(|it| !it.cast_exact::<PyString>().is_ok_and(|it| it == "C")) {
         return Ok(None);
     }
+    let dtype = dtype.filter(|dtype| !dtype.is_none());
     let dtype = dtype.map_or(Ok(Some(DType::F64)), dtypes::from_any)?;
     let Some(dtype) = dtype else { return Ok(None) };
     if let Some(number) = complex_array(dtype, value, 0.0) {
@@ -134,98 +158,18 @@ fn constant(
     }
 }
 
-/// A shape that is an int or a tuple of ints, none of them negative; `None` for others.
+/// A shape that is an int, a tuple or a list of ints, none of them negative; `None` for others.
 fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
     let extent = |extent: &Bound<'_, PyAny>| -> Option<usize> {
         integer(extent.cast_exact::<PyInt>().ok()?)?.try_into().ok()
     };
-    match shape.cast_exact::<PyTuple>() {
-        Ok(all) => all.iter_borrowed().map(|one| extent(&one)).collect(),
+    if let Ok(all) = shape.cast_exact::<PyTuple>() {
+        return all.iter_borrowed().map(|one| extent(&one)).collect();
+    }
+    match shape.cast_exact::<PyList>() {
+        Ok(all) => all.iter().map(|one| extent(&one)).collect(),
         Err(_) => extent(shape).map(|one| smallvec![one]),
     }
-}
-
-/// NumPy's `arange`.
-pub fn arange<'py>(
-    args: &Bound<'py, PyTuple>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = args.py();
-    if kwargs.is_none()
-        && let Some(array) = count(args)?
-    {
-        return Ok(Bound::new(py, array)?.into_any());
-    }
-    python_objects::ARANGE.get(py)?.call(args, kwargs)
-}
-
-/// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the slow path.
-fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
-    let int = |arg: Bound<'_, PyAny>| arg.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
-    let Some(given) = args.iter().map(int).collect::<Option<SmallVec<[i64; 3]>>>() else {
-        return Ok(None);
-    };
-    let (start, stop, step) = match given[..] {
-        [stop] => (0, stop, 1),
-        [start, stop] => (start, stop, 1),
-        [start, stop, step] => (start, stop, step),
-        _ => return Ok(None),
-    };
-    let far = i128::from(stop) - i128::from(start);
-    let len = match step {
-        0 => 0,
-        step => (far + i128::from(step) - i128::from(step.signum())) / i128::from(step),
-    };
-    if !(1..=T.listed_numbers as i128).contains(&len) || !holds(DType::I64)? {
-        return Ok(None);
-    }
-    // Every number is between the first and `stop`.
-    let numbers = (0..len as i64).map(|k| start.wrapping_add(k.wrapping_mul(step)));
-    let numbers: SmallVec<[i64; 16]> = numbers.collect();
-    let bytes = bytemuck::cast_slice(&numbers);
-    let array = Array::from_bytes(DType::I64, &[len as usize], bytes).map_err(to_py)?;
-    Ok(Some(NdArray::lazy(array)))
-}
-
-/// NumPy's `array`.
-pub fn array<'py>(
-    args: &Bound<'py, PyTuple>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = args.py();
-    if kwargs.is_none()
-        && args.len() == 1
-        && let Ok(list) = args.get_item(0)?.cast_into_exact::<PyList>()
-        && let Some(array) = of_list(&list)?
-    {
-        return Ok(Bound::new(py, array)?.into_any());
-    }
-    python_objects::ARRAY.get(py)?.call(args, kwargs)
-}
-
-/// An array of a list of Python's floats alone, or of its ints alone; `None` for other lists.
-fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
-    if list.is_empty() {
-        return Ok(None);
-    }
-    let mut bytes: Vec<u8> = memory::with_room(8 * list.len()).map_err(to_py)?;
-    let floats = list.get_item(0)?.cast_exact::<PyFloat>().is_ok();
-    for item in list.iter() {
-        if floats {
-            let Ok(item) = item.cast_exact::<PyFloat>() else { return Ok(None) };
-            bytes.extend(item.value().to_ne_bytes());
-        } else {
-            let Ok(item) = item.cast_exact::<PyInt>() else { return Ok(None) };
-            let Ok(item) = item.extract::<i64>() else { return Ok(None) };
-            bytes.extend(item.to_ne_bytes());
-        }
-    }
-    let dtype = if floats { DType::F64 } else { DType::I64 };
-    if !holds(dtype)? {
-        return Ok(None);
-    }
-    let array = Array::from_bytes(dtype, &[list.len()], &bytes).map_err(to_py)?;
-    Ok(Some(NdArray::lazy(array)))
 }
 
 /// A number as a complex array without axes; `None` for real dtypes.

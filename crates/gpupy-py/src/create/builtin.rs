@@ -3,9 +3,11 @@
 //!
 //! Owns [`add`]. Invariant: they have NumPy's docstring, pickle by name, and bind to no instance.
 //!
-//! Not here: their work (`arrays.rs`).
+//! Not here: their work (`arrays.rs`, `conversions.rs`, `ranges.rs`).
 
-use crate::create::arrays;
+use crate::create::arrays::{empty, ones, zeros};
+use crate::create::conversions::{array, asanyarray, asarray};
+use crate::create::ranges::arange;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -34,7 +36,7 @@ unsafe fn called(
                 unsafe { (Borrowed::from_ptr(py, args), Borrowed::from_ptr_or_opt(py, kwargs)) };
             let kwargs = kwargs.as_ref().map(|kwargs| kwargs.cast::<PyDict>()).transpose()?;
             let args = args.cast::<PyTuple>()?;
-            function(&args, kwargs.as_deref())
+            function(&args, kwargs.filter(|kwargs| !kwargs.is_empty()).as_deref())
         }));
         let panicked = |_| Err(PyRuntimeError::new_err("a function of gpupy's panicked"));
         match done.unwrap_or_else(panicked) {
@@ -62,7 +64,7 @@ macro_rules! functions {
                 ) -> *mut ffi::PyObject {
                     // SAFETY: Python calls a `METH_VARARGS | METH_KEYWORDS` function with a tuple and a dictionary
                     // or null, holding its lock.
-                    unsafe { called(arrays::$name, args, kwargs) }
+                    unsafe { called(self::$name, args, kwargs) }
                 }
                 let name = stringify!($name);
                 let (py, page) = (module.py(), page(module.py(), name)?);
@@ -75,7 +77,7 @@ macro_rules! functions {
     };
 }
 
-functions! { arange array empty ones zeros }
+functions! { arange array asanyarray asarray empty ones zeros }
 
 /// NumPy's page of a name, with the signature in front as Python wants it.
 fn page(py: Python<'_>, name: &str) -> PyResult<&'static CStr> {

@@ -1,10 +1,13 @@
 //! Creation of arrays.
 //!
-//! `arrays.rs` makes constants and index values; `builtin.rs` has the functions that are called most, as C
+//! `arrays.rs` makes constants and index values, `ranges.rs` ranges of few numbers, and `conversions.rs` arrays of what
+//! there is; `builtin.rs` has the functions that are called most, as C
 //! functions; `external_arrays.rs` makes arrays of files and of reading functions.
 //!
 //! Imports `session`, `convert` and `array`. Not here: NumPy's signatures (`python/gpupy/_creation`).
 
 pub mod arrays;
 pub mod builtin;
+pub mod conversions;
 pub mod external_arrays;
+pub mod ranges;

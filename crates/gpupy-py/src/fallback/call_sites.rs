@@ -175,9 +175,8 @@ pub fn count_made(
     result: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let is_number = || -> PyResult<bool> {
-        let generic =
-            numpy(name.py())?.module.bind(name.py()).getattr(intern!(name.py(), "generic"))?;
-        Ok(args.iter_borrowed().any(|arg| is_array(&arg)) && result.is_instance(&generic)?)
+        let generic = numpy(name.py())?.generic.bind(name.py());
+        Ok(args.iter_borrowed().any(|arg| is_array(&arg)) && result.is_instance(generic)?)
     };
     let made = match result.cast::<PyTuple>() {
         Ok(parts) => parts.iter_borrowed().any(|part| is_array(&part)),
@@ -243,11 +242,14 @@ const MOVING: [&str; 24] = [
 
 /// Whether a call only moves records: no driver has any, so there is nothing that one could compute.
 fn moves_records(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyResult<bool> {
+    if !MOVING.contains(&name.to_str()?) {
+        return Ok(false);
+    }
     let (py, Some(ArrayElements::Numpy(first))) = (name.py(), arrays.first().map(elements)) else {
         return Ok(false);
     };
     let names = first.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "names"))?;
-    Ok(!names.is_none() && MOVING.contains(&name.to_str()?))
+    Ok(!names.is_none())
 }
 
 /// Counts a call at the user's line.

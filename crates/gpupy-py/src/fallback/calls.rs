@@ -1,6 +1,6 @@
 //! Calls that NumPy serves.
 //!
-//! Owns [`fallback`] and its neighbours. Invariant: every fallback is counted (`call_sites.rs`).
+//! Owns [`CountedFunction`] and [`fallback_ufunc`]. Invariant: every fallback is counted (`call_sites.rs`).
 //!
 //! Not here: the policy (`python/gpupy/_fallback/policy.py`), the way of arguments to NumPy and back (`fast_call.rs`).
 
@@ -9,27 +9,28 @@ use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Calls a function of NumPy's with flushed arguments; counted.
-pub fn fallback<'py>(
-    name: &str,
-    function: &Bound<'py, PyAny>,
-    args: impl IntoPyObject<'py, Target = PyTuple, Error: Into<PyErr>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = function.py();
-    let args = args.into_pyobject(py).map_err(Into::into)?.into_bound();
-    call(&PyString::intern(py, name), function, &args, &PyDict::new(py))
+/// A function of NumPy's, or of Python's, with the name under which its calls are counted.
+pub struct CountedFunction {
+    name: Py<PyString>,
+    function: Py<PyAny>,
 }
 
-/// A binary operator by NumPy.
-pub fn fallback_operator<'py>(
-    operator: &str,
-    name: &str,
-    lhs: &Bound<'py, PyAny>,
-    rhs: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = lhs.py();
-    let function = py.import("operator")?.getattr(operator)?;
-    fallback(name, &function, (lhs, rhs))
+impl CountedFunction {
+    /// `function`, counted as `name`.
+    pub fn new(name: &str, function: Bound<'_, PyAny>) -> CountedFunction {
+        let name = PyString::intern(function.py(), name).unbind();
+        CountedFunction { name, function: function.unbind() }
+    }
+
+    /// Calls it with flushed arguments.
+    pub fn call<'py>(
+        &self,
+        py: Python<'py>,
+        args: impl IntoPyObject<'py, Target = PyTuple, Error: Into<PyErr>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let args = args.into_pyobject(py).map_err(Into::into)?.into_bound();
+        call(self.name.bind(py), self.function.bind(py), &args, &PyDict::new(py))
+    }
 }
 
 /// A ufunc's call by NumPy.

@@ -275,6 +275,7 @@ impl<'py> HostCall<'py> {
             || value.is_exact_instance_of::<PyType>()
             || value.is_exact_instance_of::<PyComplex>()
             || self.numpy.is_scalar_type(&value.get_type())
+            || self.numpy.is_other_scalar_type(&value.get_type())
             || value.is_instance_of::<PyArrayDescr>()
     }
 
@@ -345,6 +346,7 @@ impl<'py> HostCall<'py> {
     /// Whether a result stays as it is.
     fn is_value(&self, result: &Bound<'py, PyAny>) -> bool {
         self.numpy.is_scalar_type(&result.get_type())
+            || self.numpy.is_other_scalar_type(&result.get_type())
             || result.is_none()
             || result.is_exact_instance_of::<PyInt>()
             || result.is_exact_instance_of::<PyFloat>()

@@ -6,18 +6,19 @@
 use crate::array::classes::subclass::{like_view, view_of};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{UfuncOperand, classify_exact};
+use crate::array::operand::{UfuncOperand, classify_exact, complex_array, complex_bytes};
+use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::index::basic_key::{BasicKey, SliceRange, integer};
-use crate::index::setitem::plain;
+use crate::index::setitem::{AssignSource, plain, plain_parts};
 use crate::session::context;
 use crate::session::errors::to_py;
 use crate::thresholds::T;
-use gpupy_core::{DType, Scalar};
+use gpupy_core::DType;
 use gpupy_engine::{Array, ArrayOrScalar, Context, Outside};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 /// The element or the array that a key selects; `None` leaves it to the slow path.
@@ -231,8 +232,7 @@ pub fn set(
             _ => None,
         };
         if let Some(at) = at {
-            let element = number(value, array.dtype())?;
-            return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
+            return write_element(context, array, at, value);
         }
         if let Ok(keys) = key.cast_exact::<PyTuple>()
             && let Some(named) = AxisIndices::of(array, keys)
@@ -283,7 +283,24 @@ fn set_to(
         let value = value.get().read(value.py());
         return Ok(value.as_lazy().is_some_and(|it| write(ArrayOrScalar::Array(it))));
     }
-    Ok(number(value, array.dtype())?.is_some_and(|it| write(ArrayOrScalar::Scalar(it))))
+    Ok(number(value, array.dtype())?.is_some_and(|it| write(it.arg())))
+}
+
+/// Writes a number to the element at a position of an array's base; false, with nothing done, for other values.
+fn write_element(
+    context: &Context,
+    array: &Array,
+    at: isize,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let Some(operand) = operand(value)? else { return Ok(false) };
+    let dtype = array.dtype();
+    if dtype.is_complex() {
+        let element =
+            plain_parts(&operand, dtype).and_then(|(re, im)| complex_bytes(dtype, re, im));
+        return Ok(element.is_some_and(|it| context.write_element(array, at, &it)));
+    }
+    Ok(plain(&operand, dtype).is_some_and(|it| context.write_element(array, at, &it.bytes())))
 }
 
 /// Writes a number to the view that a key selects, or an array of its shape and dtype.
@@ -300,8 +317,7 @@ fn set_part(
     };
     let Some(view) = key.view(array) else { return Ok(false) };
     if key.is_element_of(array) {
-        let element = number(value, array.dtype())?;
-        return Ok(element.is_some_and(|it| context.write_element(array, view.offset, it)));
+        return write_element(context, array, view.offset, value);
     }
     let dest = array.seen(view).map_err(to_py)?;
     if let Ok(value) = value.cast_exact::<NdArray>() {
@@ -312,21 +328,29 @@ fn set_part(
         return Ok(true);
     }
     let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
-    context.assign(&dest, ArrayOrScalar::Scalar(element)).map_err(to_py)?;
+    context.assign(&dest, element.arg()).map_err(to_py)?;
     Ok(true)
 }
 
-/// A Python float or int, or a scalar of NumPy's or of ours, as an element, where that needs no warning and no refusal.
-/// The classification of other values may run user code.
-fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
-    let is_plain = value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<LazyScalar>();
-    if !is_plain {
-        let number = numpy_arrays::real(value)?;
-        return Ok(number.and_then(|number| plain(&UfuncOperand::known(number), dtype)));
+/// A number as the source of a write, where that needs no warning and no refusal.
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<AssignSource>> {
+    let Some(operand) = operand(value)? else { return Ok(None) };
+    if dtype.is_complex() {
+        let array = plain_parts(&operand, dtype).and_then(|(re, im)| complex_array(dtype, re, im));
+        return Ok(array.map(AssignSource::Array));
     }
-    Ok(classify_exact(value)?.and_then(|value| plain(&value, dtype)))
+    Ok(plain(&operand, dtype).map(AssignSource::Scalar))
+}
+
+/// A number of Python's, of NumPy's or of ours. The classification of other values may run user code.
+fn operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<UfuncOperand<'a>>> {
+    let is_number = value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyComplex>()
+        || value.is_exact_instance_of::<LazyScalar>()
+        || numpy(value.py())?.dtype_of_scalar(&value.get_type()).is_some();
+    if is_number { classify_exact(value) } else { Ok(None) }
 }
 
 /// Where an element of an array of one axis stands in its base.

@@ -1,6 +1,6 @@
 //! Positions of masks' true elements, cached with the masks.
 //!
-//! Owns [`of`]; [`positions`] is for Python. A loop reads and writes by one mask several times; finding its
+//! Owns [`of`]; [`positions`] and [`nonzero`] are for Python. A loop reads and writes by one mask several times; finding its
 //! positions means to evaluate it and to read every element. Invariants: a cached entry holds only for the mask's
 //! present value and view; it is freed with the mask.
 //!
@@ -8,14 +8,36 @@
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::side_data::Positions;
-use crate::session::context::{holds, ready};
+use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
 use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::sync::PoisonError;
+
+/// NumPy's `nonzero` of few elements in host memory; `None` for other arrays.
+#[pyfunction]
+pub fn nonzero<'py>(array: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let py = array.py();
+    let this = array.get().read(py);
+    let Some(array) = this.as_lazy().filter(|array| array.ndim() > 0) else { return Ok(None) };
+    let found = match context::open() {
+        Some((context, _)) if holds(DType::I64)? => context.nonzero_eagerly(array),
+        _ => None,
+    };
+    let Some(found) = found else { return Ok(None) };
+    let columns = (0..array.ndim()).map(|axis| found.index_axis(1, axis));
+    if array.ndim() == 1 {
+        return PyTuple::new(py, columns.map(NdArray::lazy).collect::<Vec<_>>()).map(Some);
+    }
+    // In NumPy they are views of one array.
+    let whole = Bound::new(py, NdArray::lazy(found.clone()))?;
+    let columns = columns.map(|column| whole.get().view(&whole, column, true));
+    PyTuple::new(py, columns.collect::<Vec<_>>()).map(Some)
+}
 
 /// The positions in C order, int64, of a mask's true elements, as an array of one axis; `None` for other arrays.
 #[pyfunction]

@@ -223,6 +223,14 @@ pub fn plain(operand: &UfuncOperand<'_>, dtype: DType) -> Option<Scalar> {
     (value.abs() <= largest || !value.is_finite()).then(|| operand.scalar(dtype)).flatten()
 }
 
+/// The parts of a number as a complex dtype has them, when the conversion needs no warning.
+pub fn plain_parts(operand: &UfuncOperand<'_>, dtype: DType) -> Option<(f64, f64)> {
+    let (re, im) = operand.complex_parts()?;
+    // A part just above the largest may round down to it; NumPy decides about that.
+    let largest = dtype.part()?.info().greatest;
+    [re, im].iter().all(|part| part.abs() <= largest || !part.is_finite()).then_some((re, im))
+}
+
 fn check_shape(dest: &Array, array: &Array) -> PyResult<()> {
     // Axes that the destination lacks may be dropped where their extent is 1.
     let extra = array.ndim().saturating_sub(dest.ndim());

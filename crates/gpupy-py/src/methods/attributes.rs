@@ -10,9 +10,11 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::convert::dtypes;
+use crate::convert::numpy_arrays::ndarray;
 use crate::session::python_objects;
 use crate::views::reshape;
 use gpupy_engine::Array;
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -75,7 +77,7 @@ impl NdArray {
         if let Some(array) = slf.get().read(slf.py()).as_lazy() {
             return Ok(array.size());
         }
-        host_of(slf)?.getattr("size")?.extract()
+        Ok(ndarray(&host_of(slf)?)?.len())
     }
 
     /// Bytes of one element.

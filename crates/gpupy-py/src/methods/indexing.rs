@@ -12,7 +12,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_ho
 use crate::array::recording;
 use crate::compute::operators::known_number;
 use crate::index::row_iterator::RowIterator;
-use crate::index::{basic, fancy, fast_path, setitem};
+use crate::index::{basic, fancy, fast_path, held, setitem};
 use crate::session::python_objects;
 use crate::thresholds::T;
 use gpupy_engine::Array;
@@ -60,6 +60,8 @@ impl NdArray {
             if let Some(picked) = fancy::fancy_index(&array, key)? {
                 return like_view(slf, NdArray::lazy(picked));
             }
+        } else if let Some(found) = held::get(slf, key)? {
+            return Ok(found);
         }
         python_objects::GETITEM.get(py)?.call1((slf, key))
     }
@@ -91,6 +93,8 @@ impl NdArray {
             if let Some(selected) = basic::select(&array, key)? {
                 return setitem::set_item(&array, key, &selected, value);
             }
+        } else if held::set(slf, key, value)? {
+            return Ok(());
         }
         python_objects::SETITEM.get(py)?.call1((slf, key, value)).map(drop)
     }

@@ -19,28 +19,30 @@ use pyo3::prelude::*;
 impl NdArray {
     /// The reduction of the named operation over axes, or over all, of the elements as `dtype` where that
     /// is given; `None` for other arguments, for subclasses, or where the driver lacks it.
-    #[pyo3(signature = (name, axis=None, dtype=None))]
+    #[pyo3(signature = (name, axis=None, dtype=None, keepdims=false))]
     fn _reduce_along<'py>(
         slf: &Bound<'py, Self>,
         name: &str,
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
+        keepdims: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         reduced_along(slf, axis, dtype, |array, axes, dtype| {
-            reduce::reduce(slf.py(), name, array, axes, false, dtype)
+            reduce::reduce(slf.py(), name, array, axes, keepdims, dtype)
         })
     }
 
     /// The mean over axes, or over all, in `dtype` where that is given; `None` for other arguments,
     /// or where the driver lacks it.
-    #[pyo3(signature = (axis=None, dtype=None))]
+    #[pyo3(signature = (axis=None, dtype=None, keepdims=false))]
     fn _mean_along<'py>(
         slf: &Bound<'py, Self>,
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
+        keepdims: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         reduced_along(slf, axis, dtype, |array, axes, dtype| {
-            reduce::mean(slf.py(), array, axes, dtype)
+            reduce::mean(slf.py(), array, axes, keepdims, dtype)
         })
     }
 

@@ -46,6 +46,10 @@ objects! {
     ARANGE "arange";
     /// The slow path of `array`.
     ARRAY "array";
+    /// The slow path of `asanyarray`.
+    ASANYARRAY "asanyarray";
+    /// The slow path of `asarray`.
+    ASARRAY "asarray";
     /// What libraries are told when there is an array.
     ARRAY_IS_MADE "array_is_made";
     /// NumPy's functions, called with arrays of ours.

@@ -1,6 +1,6 @@
 //! Views and joins of arrays under another shape or dtype.
 //!
-//! `reshape.rs` reshapes and joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that
+//! `reshape.rs` reshapes, `joins.rs` joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that
 //! show elements several times; `dtype_views.rs` reinterprets elements under another dtype; `bases.rs` compares the
 //! bases and values of arrays.
 //!
@@ -8,6 +8,7 @@
 
 pub mod bases;
 pub mod dtype_views;
+pub mod joins;
 pub mod repeats;
 pub mod reshape;
 pub mod shifts;

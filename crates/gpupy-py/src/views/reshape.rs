@@ -1,4 +1,4 @@
-//! Reshaping (a view where strides allow it, otherwise a lazy copy) and joining.
+//! Reshaping: a view where strides allow it, otherwise a lazy copy.
 //!
 //! Owns the parsing of shape arguments. Invariant: errors about shapes are in NumPy's words.
 //!
@@ -9,14 +9,14 @@ use crate::array::classes::wrap::wrap_of;
 use crate::array::meta::numpy_error;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::index::basic_key::integer;
-use crate::session::context::{context, open, ready};
+use crate::session::context::context;
 use crate::session::errors::to_py;
 use crate::session::python_objects;
 use gpupy_core::MAX_RANK;
 use gpupy_core::shape::contiguous_strides;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 /// The shape that an argument (an int or a sequence of them) means for this array, and whether it leaves an extent
@@ -127,57 +127,4 @@ pub fn reshape<'py>(
     let copied = context()?.copy(&array).map_err(to_py)?;
     let made = reshaped(&copied, wanted).unwrap_or(copied);
     like(slf, NdArray::lazy(made))
-}
-
-/// The fast path of [`join`]: a list or tuple of arrays of one dtype and rank, whose extents are equal but along
-/// `axis`; `None` for other arguments.
-#[pyfunction]
-pub fn join_alike<'py>(
-    arrays: &Bound<'py, PyAny>,
-    axis: &Bound<'py, PyAny>,
-) -> PyResult<Option<NdArray>> {
-    let items: Vec<Bound<'py, PyAny>> = if let Ok(list) = arrays.cast_exact::<PyList>() {
-        list.iter().collect()
-    } else if let Ok(tuple) = arrays.cast_exact::<PyTuple>() {
-        tuple.iter().collect()
-    } else {
-        return Ok(None);
-    };
-    let axis = axis.cast_exact::<PyInt>().ok().and_then(|axis| axis.extract::<usize>().ok());
-    let (Some(axis), Some((context, _))) = (axis, open()) else { return Ok(None) };
-    let mut parts: Vec<Array> = Vec::with_capacity(items.len());
-    for item in &items {
-        let Ok(item) = item.cast_exact::<NdArray>() else { return Ok(None) };
-        let item = item.get().read(item.py());
-        let Some(part) = item.as_lazy() else { return Ok(None) };
-        let first = parts.first().unwrap_or(part);
-        let extents = part.shape().iter().zip(first.shape()).enumerate();
-        let others = extents.into_iter().all(|(k, (own, first))| k == axis || own == first);
-        if !others || part.ndim() != first.ndim() || part.dtype() != first.dtype() {
-            return Ok(None);
-        }
-        parts.push(part.clone());
-    }
-    if parts.first().is_none_or(|first| axis >= first.ndim()) {
-        return Ok(None);
-    }
-    context.join(axis, &parts).map(NdArray::lazy).map(Some).map_err(to_py)
-}
-
-/// Lazy arrays of one dtype, one behind the other along an axis; `None` where one of them is NumPy's.
-#[pyfunction]
-pub fn join<'py>(
-    py: Python<'py>,
-    arrays: Vec<Bound<'py, NdArray>>,
-    axis: usize,
-) -> PyResult<Option<NdArray>> {
-    let mut parts = Vec::with_capacity(arrays.len());
-    for array in &arrays {
-        match elements(array) {
-            ArrayElements::Lazy(part) => parts.push(part),
-            ArrayElements::Numpy(_) => return Ok(None),
-        }
-    }
-    let joined = ready(py)?.join(axis, &parts).map_err(to_py)?;
-    Ok(Some(NdArray::lazy(joined)))
 }

@@ -33,10 +33,32 @@ EXPRESSIONS = {
         <a>.astype(<dtype>, casting=<casting>)
         <a>.astype(<dtype>, order=<order>, copy=False)
         np.select([<a> > 1, <like> < 0], [<like>, <scalar>], <scalar>)
+        np.select([<a> > 1, <same> < 0], [<same>, <same>], <scalar>)
+        np.<exact2>(<a>, <same>, dtype=<dtype>)
         np.choose(<integral>, [<a>, <x>], mode="clip")
         np.isclose(<number>, <x>)
         np.nan_to_num(<float>)
         np.logical_not(<a>, where=<mask>, out=<apart>)
+    """,
+    "creation": """
+        np.array([<scalar>, <scalar>, <scalar>])
+        np.array(([<scalar>, <n>], [<k>, <scalar>]), ndmin=<k>)
+        np.array([<n>, <scalar>], <dtype>)
+        np.array((True, <n>, <scalar>), dtype=<dtype>, copy=None)
+        np.array([<few>[0], <k>, <same>[0]])
+        np.array(<a>, copy=None, ndmin=<k>)
+        np.array(<a>, dtype=<dtype>, copy=None, subok=<keep>)
+        np.array(<scalar>, <dtype>, ndmin=<k>)
+        np.asarray(<a>, <dtype>)
+        np.asanyarray(<a>, dtype=<dtype>)
+        np.asanyarray([<scalar>, <n>])
+        np.arange(<n>, <k>, 0.25)
+        np.arange(<k>, <n>, -0.7)
+        np.arange(<n>, <k>, dtype=<dtype>)
+        np.full((<k>, 2), <scalar>)
+        np.full([2, <k>], <scalar>, dtype=<dtype>)
+        np.eye(<k>, 3, <n>, dtype=<dtype>)
+        np.ones(<k>, <dtype>)
     """,
     "views": """
         <a>[<key>]
@@ -52,6 +74,7 @@ EXPRESSIONS = {
         np.moveaxis(<a>, <axis>, <axis>)
         np.rollaxis(<a>, <axis>)
         np.expand_dims(<a>, <axis>)
+        np.expand_dims(<a>, (<axis>, <axis>))
         <a>.squeeze()
         np.squeeze(<a>, axis=<axis>)
         <a>.ravel()
@@ -151,6 +174,8 @@ EXPRESSIONS = {
         np.<extreme>(<real>, axis=<axes>, keepdims=<keep>)
         np.<extreme>(<a>, axis=<axes>)
         np.max(<real>, axis=<axes>, initial=<scalar>)
+        np.<extreme>(<scalar>, keepdims=<keep>)
+        np.any(<scalar>, axis=<n>)
         np.min(<real>, axis=<axes>, initial=<n>, where=<mask>)
         np.any(<a>, axis=<axes>, where=<mask>)
         np.<monotone>.reduce(<integral>, axis=<axes>)
@@ -189,6 +214,14 @@ EXPRESSIONS = {
         np.dstack([<a>, <like>])
         np.column_stack([<a>, <like>])
         np.append(<a>, <b>)
+        np.append(<a>, <scalar>)
+        np.hstack((<scalar>, <a>))
+        np.vstack([<a>, <value>])
+        np.column_stack((<a>, <value>))
+        np.dstack([<a>, <scalar>])
+        np.stack([<a>, <same>, <scalar>], axis=<axis>)
+        np.concatenate([[<scalar>], <a>])
+        np.concatenate((<a>, [<n>, <k>], [<scalar>]), axis=<axes>)
         np.append(<a>, <like>, axis=<axis>)
         np.tile(<a>, <k>)
         np.tile(<a>, (2, <k>))
@@ -213,7 +246,6 @@ EXPRESSIONS = {
         np.zeros_like(<a>, dtype=<dtype>)
         np.ones_like(<a>, shape=(2, 3))
         np.trim_zeros(<a>)
-        np.eye(<k>, 3, <n>, dtype=<dtype>)
         np.fromiter((x for x in range(<k>)), dtype=<dtype>)
     """,
     "sorting": """
@@ -257,6 +289,8 @@ STATEMENTS = {
         <a>[<key>] = <value>
         <a>[<key>] = <value>
         <a>[<key>] = <into>
+        <a>[<n>] = <scalar>
+        <complex>[<key>] = <scalar>
         <a>[<any>] = <value>
         <a>[<fancy>] = <value>
         <a>[<mask>] = <value>
@@ -340,6 +374,7 @@ STATEMENTS = {
     """,
     "functions": """
         np.copyto(<writable>, <into>)
+        np.copyto(<writable>, <scalar>)
         np.copyto(<writable>, <value>, casting=<casting>)
         np.copyto(<writable>, <value>, where=<mask>)
         <a>.fill(<scalar>)

@@ -6,6 +6,7 @@ that no answer is one that is still known. Not here: programs on many elements (
 """
 
 import itertools
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -36,6 +37,36 @@ STATEMENTS = {
 # Of an array of many elements, gone through as a whole.
 LOOPS = dict.fromkeys(("for e in w: pass", "w.tolist()", "sum(w)"), 1.0)
 MANY = 100_000
+# What programs do with few elements beside their long arrays. `s` are numbers from an array, `u`, `v` and
+# `v8` have 1, 3 and 8 elements, `c` complex ones, `r` fields, and `d` days.
+RARER = dict.fromkeys(
+    (
+        *("np.array([s[0], s[1], s[2]])", "np.array([v[1] - v[0], v[0] * v[2], v[2]])", "np.array([s, s])"),
+        *("np.array([[1, s[0]], [2, 3]])", "np.stack([x, y])", "np.stack((x, y), axis=1)"),
+        *("np.concatenate([[np.inf], x])", "np.hstack((0, x))", "np.vstack((x, y))", "np.append(x, 1.0)"),
+        *("np.column_stack((x, y))", "np.r_[0, x]", "np.pad(x, 1)", "np.tile(x, 2)", "np.repeat(v, 2)"),
+        *("np.arange(20, -1, -1.0)", "np.arange(0, 1, 0.1)", "np.linspace(0, 1, 10)", "np.eye(3)"),
+        *("np.full(3, 0.5)", "np.ones(3)", "np.zeros_like(x)", "np.copyto(x, 1.0)", "np.copyto(x, y)"),
+        *("r['a']", "r['a'][1]", "r[1]", "r['a'] += 1", "r['a'] + r['b']", "r[1]['a'] = 2"),
+        *("c[2] = 1j", "c[k] = 2.0", "b[2] = True", "c[3]", "c + c", "b & b", "~b"),
+        *("d - d", "d + day", "d[3] - d[0]", "d > d[2]", "d[1:] - d[:-1]", "d.min()", "d.astype('M8[h]')"),
+        *("np.lexsort((x, y))", "np.nonzero(t > 0.5)", "np.nonzero(m)", "np.argwhere(m)", "np.argsort(x)"),
+        *("np.kron(v, v)", "np.outer(v, v)", "np.cross(v, v)", "np.dot(v, v)", "np.linalg.norm(v)"),
+        *("np.select([m, b], [x, y])", "np.average(x)", "np.average(x, weights=y)", "np.insert(x, 2, 1.0)"),
+        *("np.delete(x, 2)", "np.clip(x, 2, 5)", "np.roll(x, 1)", "np.flip(x)", "np.diff(x)", "np.unique(i)"),
+        *("x.sum(keepdims=True)", "t.max(1, keepdims=True)", "t.mean(0, keepdims=True)", "t.sum(axis=1)"),
+        *("t - t.mean(1, keepdims=True)", "x.std()", "x.var()", "x.argmax()", "np.isclose(x, y)"),
+        *("np.any(x > 3)", "np.all(x > 3)", "np.allclose(x, y)", "np.isfinite(x).all()", "np.abs(x).max()"),
+        *("u + u", "u * 2.0", "v + v", "v * 2.0", "v - 1", "-v", "v8 + v8", "v8 * v8 + 1", "v @ v"),
+        *("np.exp(v)", "np.sqrt(u)", "v ** 2", "v.sum()", "v8 > 3", "v8.max()", "v8[v8 > 3]", "v.tolist()"),
+        *("x[[0, 2]]", "v8[:, None] * v8", "np.where(v8 > 3, v8, 0)", "v.copy()", "v[::-1]", "t[3]"),
+        *("x[2] += 1", "x[2:4] += 1", "x[i] = 0", "x[m] = 0", "v += 1", "v *= 1.0", "t[:, 2] = 0"),
+        *("v8.reshape(2, 4)",),
+        *("t.T", "t @ t.T", "t.ravel()", "t[2].sum()", "np.maximum(v, 0)", "np.sum(v)", "np.max(x)"),
+        *("np.where(m)", "np.searchsorted(x, 3.0)", "np.round(x, 2)", "np.sign(x)", "x.dot(y)", "x.min()"),
+    ),
+    0.8,
+)
 # What NumPy does, of one and of two arrays, with arrays and with numbers for results.
 FALLBACKS = (
     *("np.packbits(m)", "np.nancumsum(x)", "np.partition(x, 3)", "np.bincount(i)", "np.spacing(x)"),
@@ -63,6 +94,7 @@ def run(names: Iterable[str] | None, rounds: int) -> int:
         aimed: list[tuple[float, float]] = []
         for title, operations, size in (
             *((f"{size} elements of float32", EXPRESSIONS | STATEMENTS, size) for size in SIZES),
+            (f"{SIZES[0]} elements and fewer", RARER, SIZES[0]),
             (f"{MANY} elements of float32, all of them", LOOPS, MANY),
         ):
             print(f"\n{name}, {title}: nanoseconds, NumPy / gpupy\n")
@@ -112,24 +144,55 @@ def setting(np: Any, size: int) -> Names:
         "cols": np.asarray(numpy.arange(FEW, dtype=numpy.int32) * 7 % size),
         "k": NUMBERS[0],
         "values": [1.5, 2.5, 3.5],
+        **_few(np),
     }
+
+
+def _few(np: Any) -> Names:
+    """What the rarer operations are about."""
+    records = numpy.zeros(5, [("a", "f8"), ("b", "i4")])
+    arrays = {
+        "u": numpy.array([1.5]),
+        "v": numpy.array([1.5, 2.5, 4.5]),
+        "v8": numpy.arange(8.0),
+        "b": numpy.arange(10) % 3 == 0,
+        "c": numpy.arange(10) + 1j,
+        "r": records,
+        "d": numpy.arange("2020-01-01", "2020-01-11", dtype="M8[D]"),
+    }
+    made = {name: np.asarray(array) for name, array in arrays.items()}
+    return {**made, "s": list(numpy.array([1.5, 2.5, 3.5])), "day": numpy.timedelta64(1, "D")}
 
 
 def _same(operation: str, theirs: Names, ours: Names) -> bool:
     """Whether both sides end with the same, up to the last bits of sums."""
-    if operation in STATEMENTS or operation.startswith("for "):
-        for names in (theirs, ours):
-            exec(operation, names)
-        wanted, found = (names["e" if operation in LOOPS else "z"] for names in (theirs, ours))
-    else:
-        wanted, found = eval(operation, theirs), eval(operation, ours)
-    return numpy.shape(wanted) == numpy.shape(found) and numpy.allclose(wanted, found, rtol=1e-5)
+    wanted, found = (_outcome(operation, names) for names in (theirs, ours))
+    if isinstance(wanted, tuple):
+        wanted, found = numpy.concatenate(wanted), numpy.concatenate(found)
+    if numpy.shape(wanted) != numpy.shape(found):
+        return False
+    numbers = numpy.asarray(wanted).dtype.kind in "biufc"
+    if not numbers:
+        return bool(numpy.all(wanted == found))
+    return numpy.allclose(wanted, found, rtol=1e-5, atol=1e-6)
+
+
+def _outcome(operation: str, names: Names) -> Any:
+    """The value of an expression; of a statement, what it changed."""
+    try:
+        code = compile(operation, "operation", "eval")
+    except SyntaxError:
+        exec(operation, names)
+        return names["e" if operation in LOOPS else operation[0]]
+    result = eval(code, names)
+    return names["x"] if result is None else result
 
 
 def repeated(operation: str) -> Callable[[Names, int], float]:
     """What does an operation so many times on what names stand for, and gives the seconds of one."""
     # A variable that is assigned to would be a local one of the function.
-    body = f"global z; {operation}" if operation.startswith("z +=") else operation
+    name, kind = re.match(r"(\w*) ?(\S*)", operation).groups()  # type: ignore[union-attr]
+    body = f"global {name}; {operation}" if kind in ("+=", "*=") else operation
 
     def timed(names: Names, number: int) -> float:
         exec(f"def loop(numbers):\n for k in numbers:\n  {body}\n", names)

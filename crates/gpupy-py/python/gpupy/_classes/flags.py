@@ -63,6 +63,8 @@ class flags:
     @property
     def f_contiguous(self) -> bool:
         a = self._array
+        if a.ndim < 2:
+            return a._c_contiguous
         return _contiguous(a.shape[::-1], a.strides[::-1], a.itemsize)
 
     contiguous = c_contiguous

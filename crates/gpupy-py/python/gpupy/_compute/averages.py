@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from .._fallback.others import decides, of_other
 from .._gpupy import accumulated, kind_of, ndarray, ufunc
 from .._indexing.masks import mask_of
-from .recorded import UNSET, as_array, by_class, by_numpy, given_to, lazily, said_of
+from .recorded import KEEPS, UNSET, as_array, by_class, by_numpy, given_to, lazily, said_of
 
 
 def _count(a: ndarray, axis: Any) -> int:
@@ -60,8 +60,8 @@ def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any
 
 def average(is_method: bool) -> Callable[..., Any]:
     def mean(a, axis=None, dtype=None, out=None, keepdims=UNSET, *, where=UNSET):
-        if type(a) is ndarray and out is None and keepdims is where is UNSET:
-            result = a._mean_along(axis, dtype)
+        if type(a) is ndarray and out is None and where is UNSET and type(keepdims) in KEEPS:
+            result = a._mean_along(axis, dtype, keepdims is True)
             if result is not None:
                 return result
         if type(a) is not ndarray and decides(a, "mean"):

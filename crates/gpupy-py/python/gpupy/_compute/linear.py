@@ -25,6 +25,8 @@ _MOST_AXES = 64
 
 def _operands(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays with elements, or ``None``."""
+    if all([type(a) is ndarray and a._lazy for a in given]):
+        return [*given]
     if any_instance(given):
         # NumPy handles them.
         return None
@@ -205,6 +207,19 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 # Of vectors with other axes, dtypes or components.
+_kron_as_numpys = through_numpy("kron", np.kron)
+_kron_as_numpys = over_ours("kron", np.kron, _kron_as_numpys) or _kron_as_numpys
+
+
+def kron(a, b):
+    ours = type(a) is type(b) is ndarray and a._lazy and b._lazy and 0 < a.ndim == b.ndim
+    if not ours or not (a._c_contiguous and b._c_contiguous) or 2 * a.ndim > _MOST_AXES:
+        return _kron_as_numpys(a, b)
+    left = a.reshape([n for extent in a.shape for n in (extent, 1)])
+    right = b.reshape([n for extent in b.shape for n in (1, extent)])
+    return (left * right).reshape([m * n for m, n in zip(a.shape, b.shape, strict=True)])
+
+
 _cross_as_numpys = through_numpy("cross", np.cross)
 _cross_as_numpys = over_ours("cross", np.cross, _cross_as_numpys) or _cross_as_numpys
 
@@ -416,6 +431,7 @@ FUNCTIONS = {
     "dot": dot,
     "einsum": einsum,
     "inner": inner,
+    "kron": kron,
     "outer": outer,
     "tensordot": tensordot,
     "trace": trace,

@@ -20,6 +20,8 @@ from .._numpys.rebound import by_methods
 from .._views.flat import flatiter
 
 UNSET = np._NoValue
+# The classes of ``keepdims`` where it says no more than yes or no.
+KEEPS = frozenset((bool, type(UNSET)))
 
 # The identities of reductions, by their ufunc.
 _OF_NOTHING: dict[str, Any] = {
@@ -103,6 +105,17 @@ def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> An
         return None
     made = np.where(nowhere, a.dtype.type(np.nan), extreme)
     return made if made.ndim or keepdims is True else made[()]
+
+
+# Python's numbers and NumPy's: there is nothing to reduce, and NumPy does it sooner.
+NUMBERS = frozenset((bool, int, float, complex, np.bool)) | frozenset(
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]
+)
+
+
+def of_number(name: str, number: Any, **given: Any) -> Any:
+    """NumPy's reduction of a number."""
+    return getattr(np, name)(number, **said_of(**given))
 
 
 def may_take(out: Any) -> bool:

@@ -16,7 +16,19 @@ from .._fallback.others import decides, of_other
 from .._gpupy import call, ndarray
 from .._numpys.rebound import by_methods
 from .averages import average, mean, root, spread, std, var
-from .recorded import UNSET, as_array, by_class, by_numpy, given_to, lazily, may_take, said_of
+from .recorded import (
+    KEEPS,
+    NUMBERS,
+    UNSET,
+    as_array,
+    by_class,
+    by_numpy,
+    given_to,
+    lazily,
+    may_take,
+    of_number,
+    said_of,
+)
 from .running import argmax, argmin, cumprod, cumsum, position, running
 
 
@@ -24,10 +36,13 @@ def reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., A
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=UNSET, initial=UNSET, where=UNSET):
-        if type(a) is ndarray and out is None and keepdims is initial is where is UNSET:
-            result = a._reduce_along(ufunc, axis, dtype)
+        if type(a) is ndarray and out is None and initial is where is UNSET and type(keepdims) in KEEPS:
+            result = a._reduce_along(ufunc, axis, dtype, keepdims is True)
             if result is not None:
                 return result
+        if type(a) in NUMBERS and out is None:
+            given = {"dtype": dtype, "keepdims": keepdims, "initial": initial, "where": where}
+            return of_number(name, a, axis=axis, **given)
         if type(a) is not ndarray and decides(a, name):
             given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial, "where": where}
             return of_other(name, a, axis=axis, **given)
@@ -52,10 +67,12 @@ def extreme_of(name: str, ufunc: str, is_method: bool = False, of_class: str = "
     """A reduction without a ``dtype`` argument, for which a class has a method, of another name perhaps."""
 
     def function(a, axis=None, out=None, keepdims=UNSET, initial=UNSET, where=UNSET):
-        if type(a) is ndarray and out is None and keepdims is initial is where is UNSET:
-            result = a._reduce_along(ufunc, axis)
+        if type(a) is ndarray and out is None and initial is where is UNSET and type(keepdims) in KEEPS:
+            result = a._reduce_along(ufunc, axis, None, keepdims is True)
             if result is not None:
                 return result
+        if type(a) in NUMBERS and out is None:
+            return of_number(name, a, axis=axis, keepdims=keepdims, initial=initial, where=where)
         if type(a) is not ndarray and decides(a, of_class or name):
             given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
             return of_other(name, a, axis=axis, **given)
@@ -80,15 +97,15 @@ def _truth(name: str, ufunc: str) -> tuple[Callable[..., Any], Callable[..., Any
     """The function, and the method of arrays, which takes a dtype as NumPy's does."""
 
     def function(a, axis=None, out=None, keepdims=UNSET, *, where=UNSET):
-        if type(a) is ndarray and out is None and keepdims is where is UNSET:
-            result = a._reduce_along(ufunc, axis)
+        if type(a) is ndarray and out is None and where is UNSET and type(keepdims) in KEEPS:
+            result = a._reduce_along(ufunc, axis, None, keepdims is True)
             if result is not None:
                 return result
         return extreme(a, axis, out, keepdims, UNSET, where)
 
     def method(self, axis=None, dtype=None, out=None, keepdims=UNSET, *, where=UNSET):
-        if out is dtype is None and keepdims is where is UNSET:
-            result = self._reduce_along(ufunc, axis)
+        if out is dtype is None and where is UNSET and type(keepdims) in KEEPS:
+            result = self._reduce_along(ufunc, axis, None, keepdims is True)
             if result is not None:
                 return result
         if dtype is None:

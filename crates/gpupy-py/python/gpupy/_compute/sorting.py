@@ -13,6 +13,7 @@ from .._classes.subclass import has_own, like
 from .._creation.conversion import asanyarray
 from .._fallback.others import decides, of_other
 from .._gpupy import assign_all, call, kind_of, ndarray
+from .._indexing.index_arrays import take_along_axis
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 _UNSET = np._NoValue
@@ -145,13 +146,15 @@ def _by_several(rows: list[Any], axis: int) -> Any:
     alike = all(row._lazy and row.shape == first.shape for row in rows)
     if not alike or not -first.ndim <= axis < first.ndim:
         return None
-    places: Any = None
+    places: Any = _gpupy.lexsort(rows, axis)
+    if places is not None:
+        return places
     for row in rows:
-        key: Any = row if places is None else np.take_along_axis(row, places, axis)
+        key: Any = row if places is None else take_along_axis(row, places, axis)
         found = _gpupy.argsort(key, axis)
         if found is None:
             return None
-        places = found if places is None else np.take_along_axis(places, found, axis)
+        places = found if places is None else take_along_axis(places, found, axis)
     return places
 
 

@@ -55,6 +55,10 @@ def ones(shape, dtype=None, order="C", **kwargs):
 
 
 def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    if like is None and device is None and order == "C":
+        made = _gpupy.full_plainly(shape, fill_value, dtype)
+        if made is not None:
+            return made
     if like is not None:
         return given_like(full, shape, fill_value, dtype, order, device=device, like=like)
     refuse(device)

@@ -1,7 +1,7 @@
 """Arrays of what is there already: arrays, lists, numbers.
 
-Owns ``array``, ``asarray`` and ``asanyarray``. Not here: lists of plain numbers (in Rust), other libraries'
-tensors (``tensors.py``).
+Owns the slow paths of ``array``, ``asarray`` and ``asanyarray``, which are Rust's. Not here: lists of numbers
+alone (there), other libraries' tensors (``tensors.py``).
 """
 
 from typing import Any, Literal
@@ -115,6 +115,8 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """An array of ours. One of a subclass of NumPy's is held as it is, for NumPy to work on."""
+    if type(a) is ndarray and dtype is order is copy is None:
+        return a
     if is_of_a_subclass(a) and dtype is order is copy is None:
         return hold(a)
     if subclass.is_instance(a):
@@ -122,7 +124,7 @@ def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     return asarray(a, dtype, order, copy=copy)
 
 
-def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+def any_array(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if like is not None:
         return given_like(asanyarray, a, dtype, order, device=device, copy=copy, like=like)
     refuse(device)
@@ -181,7 +183,13 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return asanyarray(x).astype(dtype, copy=copy)
 
 
+# Python names it where it does not take an argument.
+any_array.__qualname__ = "asanyarray"
+
 FUNCTIONS = {
     function.__name__: function
-    for function in (_gpupy.array, asarray, ascontiguousarray, asfortranarray, astype, copy, require)
-} | {"asanyarray": _asanyarray}
+    for function in (
+        *(_gpupy.array, _gpupy.asanyarray, _gpupy.asarray),
+        *(ascontiguousarray, asfortranarray, astype, copy, require),
+    )
+}

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _gpupy
 from .._fallback.hosts import to_host
-from .._gpupy import call, empty, is_lazy, wrap
+from .._gpupy import call, empty, is_lazy, wrap, zeros
 from .asked import given_like, refuse
 from .orders import order_of, shape_of
 
@@ -31,6 +31,11 @@ def tri(N, M=None, k=0, dtype=float, *, like=None):
     return (row + k >= column).astype(dtype)
 
 
+# Matrices of at most so many elements are made at once, as constants are (`filled` in the engine's
+# thresholds); others take no memory.
+_WRITTEN = 1 << 10
+
+
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     if like is not None:
         return given_like(eye, N, M, k, dtype, order, device=device, like=like)
@@ -39,6 +44,10 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     k, dtype, order = operator.index(k), np.dtype(dtype), order_of(order)
     if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
         return call("eye", np.eye, (N, M, k, dtype, order), {})
+    if order == "C" and rows * columns <= _WRITTEN:
+        made = zeros((rows, columns), dtype)
+        made[: max(columns - k, 0)].reshape(-1)[k if k >= 0 else -k * columns :: columns + 1] = 1
+        return made
     shape, k = ((rows, columns), k) if order != "F" else ((columns, rows), -k)
     row, column = (_gpupy.index(shape, axis, np.int32) for axis in (0, 1))
     made = ((row + k if k else row) == column).astype(dtype)

@@ -64,4 +64,8 @@ def _array_of(value: Any) -> Any:
     return array._host() if isinstance(array, ndarray) else value
 
 
-PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, type})
+_DTYPES = [np.dtype(code) for code in np.typecodes["All"]]
+# Classes whose instances NumPy gets as they are: also its own numbers and dtypes.
+PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, type}) | {
+    kind for dtype in _DTYPES for kind in (type(dtype), dtype.type)
+}

@@ -23,13 +23,16 @@ def mask_of(a: ndarray, where: Any) -> Any:
 
 def number_of(a: ndarray, value: Any) -> Any:
     """A number that the array's dtype takes, as one of Python's or of that dtype; otherwise ``None``."""
-    if type(value) in (bool, int, float, complex):
-        kinds = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}[type(value)]
-        if a.dtype.kind not in kinds:
+    if type(value) in KINDS:
+        if a.dtype.kind not in KINDS[type(value)]:
             return None
         inside = a.dtype.kind not in "iu" or np.iinfo(a.dtype).min <= value <= np.iinfo(a.dtype).max
         return value if inside else None
     return value if type(value) is a.dtype.type else None
+
+
+# The kinds of dtypes that Python's numbers are cast to without loss of their own kind.
+KINDS: dict[type, str] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 
 
 def is_apart(out: ndarray) -> bool:

@@ -13,10 +13,13 @@ from .._creation.conversion import asanyarray
 from .._fallback.others import decides, of_other
 from .._gpupy import call, ndarray
 from .._numpys.rebound import by_methods
+from .._views.joining import stack
 
 
 def nonzero(a):
-    if type(a) is not ndarray and decides(a, "nonzero"):
+    if type(a) is ndarray:
+        return nonzero_method(a)
+    if decides(a, "nonzero"):
         return of_other("nonzero", a)
     a = asanyarray(a)
     if has_own(a, "nonzero"):
@@ -26,6 +29,9 @@ def nonzero(a):
 
 def nonzero_method(self):
     """The method."""
+    few = _gpupy.nonzero(self)
+    if few is not None:
+        return few
     a = plain(self)
     found = _along_axes(a)
     if found is None:
@@ -43,8 +49,8 @@ def argwhere(a):
     a = asanyarray(a)
     if is_instance(a):
         return by_methods(np.argwhere, a)
-    found = _along_axes(a)
-    return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
+    found = _gpupy.nonzero(a) or _along_axes(a)
+    return call("argwhere", np.argwhere, (a,), {}) if found is None else stack(found).T
 
 
 def flatnonzero(a):

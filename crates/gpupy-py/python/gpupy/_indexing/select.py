@@ -1,7 +1,7 @@
 """Selection between elements (``where``, ``clip``), with NumPy's signatures.
 
-Owns ``where``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here: promotion of their operands
-(in Rust).
+Owns ``where``, ``select``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here: promotion of
+their operands (in Rust).
 """
 
 from typing import Any
@@ -13,7 +13,9 @@ from .._classes import subclass
 from .._creation.conversion import asanyarray
 from .._creation.coordinates import tri
 from .._fallback import others
+from .._fallback.through_numpy import through_numpy
 from .._gpupy import assign_all, call, kind_of, ndarray, scalar, zeros
+from .._numpys.rebound import over_ours
 from . import masks, positions
 
 _UNSET = np._NoValue
@@ -152,10 +154,40 @@ def _triangle(name: str, m: Any, k: Any) -> Any:
 
 
 _where = where
+_select_as_numpys = through_numpy("select", np.select)
+_select_as_numpys = over_ours("select", np.select, _select_as_numpys) or _select_as_numpys
+
+
+def select(condlist, choicelist, default=0):
+    if type(condlist) is list and type(choicelist) is list and 0 < len(condlist) == len(choicelist):
+        chosen = _chosen(condlist, choicelist, default)
+        if chosen is not None:
+            return chosen
+    return _select_as_numpys(condlist, choicelist, default)
+
+
+def _chosen(conditions: list[Any], choices: list[Any], default: Any) -> Any:
+    """Elements of the first choice whose condition is true; ``None`` where NumPy judges the arguments."""
+    first = choices[0]
+    if any(type(x) is not ndarray or not x._lazy for x in (*conditions, *choices)) or not first.ndim:
+        return None
+    alike = all(x.shape == first.shape for x in (*conditions, *choices[1:]))
+    same = all(x.dtype is first.dtype for x in choices) and all(x.dtype is _BOOL for x in conditions)
+    if not alike or not same or type(default) not in (int, float):
+        return None
+    made = default
+    for mask, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        made = _gpupy.select(mask, choice, made)
+        if made is None:
+            return None
+    return made
+
+
+_BOOL = np.dtype(bool)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
-    if type(dst) is type(src) is ndarray and where is True and _copies(dst, src):
+    if type(dst) is ndarray and where is True and _copies(dst, src, casting):
         return
     dst, src, where = subclass.plain(dst), subclass.plain(src), subclass.plain(where)
     if dst is src and isinstance(dst, ndarray):
@@ -185,12 +217,17 @@ def _fills(dst: Any, src: Any, casting: Any) -> bool:
     return True
 
 
-def _copies(dst: ndarray, src: ndarray) -> bool:
-    """Writes elements of the same dtype; false, with nothing done, where there is more to look at."""
-    if dst is src or dst.dtype is not src.dtype or not (dst._lazy and src._lazy and dst._writable):
+def _copies(dst: ndarray, src: Any, casting: Any) -> bool:
+    """Writes elements of the same dtype, or a number; false, with nothing done, where it takes more."""
+    if not (dst._lazy and dst._writable):
         return False
-    dst[...] = src
-    return True
+    if type(src) is ndarray:
+        alike = dst is not src and dst.dtype is src.dtype and src._lazy
+    else:
+        alike = casting == "same_kind" and dst.dtype.kind in masks.KINDS.get(type(src), "")
+    if alike:
+        dst[...] = src
+    return alike
 
 
 def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
@@ -226,6 +263,7 @@ FUNCTIONS = {
     "clip": clip,
     "copyto": copyto,
     "round": round_,
+    "select": select,
     "tril": tril,
     "triu": triu,
     "where": where,

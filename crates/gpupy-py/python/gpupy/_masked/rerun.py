@@ -66,7 +66,7 @@ def lookup(module: types.ModuleType, name: str) -> Any:
 
 def is_masked(x: Any) -> Any:
     """NumPy's function of the name, which `unique` asks: its modules are run only for arrays with a mask."""
-    return hasattr(x, "_mask") and load("numpy.ma.core").is_masked(x)
+    return type(x) is not ndarray and hasattr(x, "_mask") and load("numpy.ma.core").is_masked(x)
 
 
 def load(name: str) -> types.ModuleType:

@@ -45,6 +45,8 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     if isinstance(given, type) and issubclass(given, np.dtype):
         # The elements decide about the rest of the dtype, such as the length of strings.
         dtype = given
+    if (order, casting, subok, copy) == ("K", "unsafe", True, True):
+        return call("astype", np.ndarray.astype, (self, dtype), {})
     options = {"order": order, "casting": casting, "subok": subok, "copy": copy}
     return call("astype", np.ndarray.astype, (self, dtype), options)
 

@@ -184,6 +184,9 @@ _SHAPES_ALONE = frozenset(
     "iterable ndim promote_types result_type shape size".split()
 )
 
+# Of these, functions that give what an array says of itself.
+_ATTRIBUTES = frozenset(("ndim", "shape", "size"))
+
 # Functions of NumPy's alone that take ``like``.
 _LIKE = frozenset("fromfile frombuffer fromiter fromstring genfromtxt loadtxt".split())
 
@@ -210,12 +213,21 @@ def _meta_array(array: ndarray) -> Any:
     return array._meta_array() if array.ndim else array._host()
 
 
+def _dtype_of(array: ndarray) -> Any:
+    return array.dtype
+
+
 def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
     if name in _SHAPES_ALONE:
+        # To promotion an array is its dtype.
+        pick = _dtype_of if name == "result_type" else _meta_array
+        attribute = name if name in _ATTRIBUTES else None
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            shapes = hosts.to_host(args, None, _meta_array)
-            return value(*shapes, **hosts.named_to_host(kwargs, None, _meta_array))
+            if attribute is not None and len(args) == 1 and type(args[0]) is ndarray and not kwargs:
+                return getattr(args[0], attribute)
+            shapes = hosts.to_host(args, None, pick)
+            return value(*shapes, **hosts.named_to_host(kwargs, None, pick)) if kwargs else value(*shapes)
 
     else:
         function = through_numpy.through_numpy(name, value)

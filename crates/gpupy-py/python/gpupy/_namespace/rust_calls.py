@@ -18,6 +18,8 @@ from . import array_api, dispatch, records
 register_python(
     arange=ranges.arange,
     array=conversion.array,
+    asanyarray=conversion.any_array,
+    asarray=conversion.asarray,
     array_function=dispatch.array_function,
     array_ufunc=dispatch.array_ufunc,
     called=ufunc_methods.called,

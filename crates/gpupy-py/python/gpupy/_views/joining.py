@@ -20,7 +20,7 @@ from .._gpupy import (
     call,
     is_lazy,
     join,
-    join_alike,
+    join_plainly,
     ndarray,
     padded,
     repeated,
@@ -68,7 +68,7 @@ def _said(out: Any, dtype: Any, casting: Any) -> dict[str, Any]:
 
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if out is dtype is None and casting == "same_kind":
-        made = join_alike(arrays, axis)
+        made = join_plainly("concatenate", arrays, axis)
         if made is not None:
             return made
     return _concatenated(arrays, axis, out, dtype, casting)
@@ -101,6 +101,10 @@ def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) ->
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    if out is dtype is None and casting == "same_kind":
+        made = join_plainly("stack", arrays, axis)
+        if made is not None:
+            return made
     parts = None if out is not None else _parts(arrays)
     if parts is None or len({p.shape for p in parts}) != 1 or not _inside(axis, parts[0].ndim + 1):
         return call("stack", np.stack, (arrays, axis), _said(out, dtype, casting))
@@ -114,26 +118,43 @@ def _inside(axis: Any, rank: int) -> bool:
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
+    if dtype is None and casting == "same_kind":
+        made = join_plainly("vstack", tup, 0)
+        if made is not None:
+            return made
     return concatenate([atleast_2d(a) for a in _sequence(tup)], 0, dtype=dtype, casting=casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind"):
+    if dtype is None and casting == "same_kind":
+        made = join_plainly("hstack", tup, 0)
+        if made is not None:
+            return made
     parts = [atleast_1d(a) for a in _sequence(tup)]
     axis = 0 if parts and parts[0].ndim == 1 else 1
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
 
 def dstack(tup):
+    made = join_plainly("dstack", tup, 0)
+    if made is not None:
+        return made
     return concatenate([atleast_3d(a) for a in _sequence(tup)], 2)
 
 
 def column_stack(tup):
+    made = join_plainly("column_stack", tup, 0)
+    if made is not None:
+        return made
     parts = [asanyarray(a) for a in _sequence(tup)]
     return concatenate([p.reshape(-1, 1) if p.ndim < 2 else p for p in parts], 1)
 
 
 def append(arr, values, axis=None):
     if axis is None:
+        made = join_plainly("append", (arr, values), 0)
+        if made is not None:
+            return made
         return concatenate([ravel(arr), ravel(values)])
     return concatenate([arr, values], axis)
 

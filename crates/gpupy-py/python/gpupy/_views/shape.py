@@ -19,8 +19,8 @@ from .._numpys.rebound import by_methods
 
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
-    "array_split broadcast_to diagonal dsplit expand_dims fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims rollaxis rot90 split "
+    "array_split broadcast_to diagonal dsplit fliplr flipud hsplit "
+    "matrix_transpose permute_dims rollaxis rot90 split "
     "vsplit"
 ).split()
 
@@ -124,6 +124,36 @@ def transpose(a, axes=None):
     if type(a) is ndarray and (axes is None or type(axes) is tuple):
         return a.transpose() if axes is None else a.transpose(axes)
     return _transposed(a, axes)
+
+
+_expanded = _view("expand_dims")
+
+
+def expand_dims(a, axis):
+    axes = (axis,) if type(axis) is int else axis
+    plain_axes = type(axes) is tuple and all(type(each) is int for each in axes)
+    if plain_axes and type(a) is ndarray and a._c_contiguous:
+        shape = [*a.shape]
+        rank = len(shape) + len(axes)
+        places = {each % rank for each in axes if -rank <= each < rank}
+        if len(places) == len(axes):
+            for place in sorted(places):
+                shape.insert(place, 1)
+            return a.reshape(shape)
+    # NumPy has the words.
+    return _expanded(a, axis)
+
+
+_moved = _view("moveaxis")
+
+
+def moveaxis(a, source, destination):
+    if type(a) is ndarray and type(source) is type(destination) is int:
+        order = [*range(a.ndim)]
+        if -a.ndim <= source < a.ndim and -a.ndim <= destination < a.ndim:
+            order.insert(destination % a.ndim, order.pop(source))
+            return a.transpose(*order)
+    return _moved(a, source, destination)
 
 
 _flipped = _view("flip")
@@ -260,9 +290,11 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "atleast_2d": atleast_2d,
     "atleast_3d": atleast_3d,
     "broadcast_arrays": broadcast_arrays,
+    "expand_dims": expand_dims,
     "flip": flip,
     "isfortran": isfortran,
     "may_share_memory": _sharing(np.may_share_memory),
+    "moveaxis": moveaxis,
     "ravel": ravel,
     "reshape": reshape,
     "shares_memory": _sharing(np.shares_memory),

@@ -73,9 +73,11 @@ pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound
     if !is_limited && references(object) == known && numpy_arrays::is_alone(object) {
         // SAFETY: all references are `known` ones, which the caller gives up, and `is_alone` found no views: nothing
         // writes to the memory any more.
-        if let Some(array) = unsafe { numpy_arrays::of_constant(object) }? {
-            return Ok(Bound::new(object.py(), NdArray::lazy(array))?.into_any());
-        }
+        let made = match unsafe { numpy_arrays::of_constant(object) }? {
+            Some(array) => NdArray::lazy(array),
+            None => NdArray::numpy(object),
+        };
+        return Ok(Bound::new(object.py(), made)?.into_any());
     }
     wrap(object)
 }
