@@ -218,8 +218,8 @@ struct ReductionStrips {
 
 impl ReductionStrips {
     /// Strips of about so many points, cut along the axes that come first in an order. Along the last axis, which is
-    /// reduced, they end where chunks do: if all others are faster, they may have as many as `most` points, so that rows
-    /// stay whole.
+    /// reduced, they end where chunks do: if all others are faster, they may have as many as `most` points, so that
+    /// rows stay whole.
     fn of(shape: &[usize], order: &[usize], points: usize, most: usize) -> ReductionStrips {
         let last = shape.len() - 1;
         let mut extents: SmallVec<[usize; 4]> = shape.into();
