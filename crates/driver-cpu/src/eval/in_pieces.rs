@@ -91,8 +91,10 @@ impl Evaluator {
     ) -> Result<()> {
         let sizes = || reduction.stored.iter().map(|dtype| dtype.size());
         let threads = thread_count::now(self.threads);
-        let points = T.strip_bytes / sizes().max().unwrap_or(1) * threads;
-        let most = (T.long_strip_bytes / sizes().sum::<usize>() * threads).max(points);
+        // A strip is as long as a block at most: what it stores is given to the launches as one.
+        let points = (T.strip_bytes / sizes().max().unwrap_or(1) * threads).min(blocks.longest);
+        let most = (T.long_strip_bytes / sizes().sum::<usize>() * threads).min(blocks.longest);
+        let most = most.max(points);
         let all: IndexBox = launch.shape.iter().map(|extent| 0..*extent as i64).collect();
         let order = memory_order(boxes, launch);
         let strips = ReductionStrips::of(launch.shape, &order, points, most);
