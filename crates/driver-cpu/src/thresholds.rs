@@ -26,10 +26,12 @@ gpupy_core::thresholds! {
     most_boxes: usize = 64,
     /// The fewest points of a box that is cut: in smaller ones the gathers are faster than launches.
     box_points: usize = 128,
-    /// The bytes that the map of a reduction stores at a time, for each thread: they stay in the second cache.
+    /// The bytes of each value that the map of a reduction stores at a time, for each thread: they stay in cache.
     strip_bytes: usize = 256 << 10,
-    /// How many times as much it may store where rows that lie side by side are reduced, of which it takes a chunk.
-    long_strips: usize = 8,
+    /// The bytes that it may store where rows that lie side by side are reduced, of which it takes a chunk, so that
+    /// rows stay whole: means of columns of a rotation took three times as long in narrow strips (1000², a count with
+    /// them).
+    long_strip_bytes: usize = 4 << 20,
 
     // library_ops
     /// The fewest keys that are sorted by digits.

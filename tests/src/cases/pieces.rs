@@ -11,7 +11,7 @@ use crate::drivers::launch::TOO_LARGE;
 use crate::expect::oracle::{Run, affine};
 use crate::expect::samples::{DTYPES, Rng};
 use crate::reporting::outcome::{Outcome, skip};
-use gpupy_core::driver::Access;
+use gpupy_core::driver::{Access, Config};
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind, pieces_lowering};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -22,6 +22,44 @@ pub fn run(suite: &mut Suite<'_>) {
     for seed in 0..60 {
         suite.case(GROUP, &format!("seed {seed}"), |device| random(device, seed));
     }
+    let small = Config { block_bytes: 8192, ..Config::default() };
+    suite.case_with(GROUP, "many rows of a small block", &small, rows_that_repeat);
+}
+
+/// The greatest of rows that are the same rotation of one block, which is much shorter than they are together.
+fn rows_that_repeat(device: &mut Device) -> Outcome {
+    if !device.caps.has(FormKind::Reduce) {
+        return skip("no reduce form");
+    }
+    device.need_method(Op::Gather, DType::F32)?;
+    let mut b = Builder::new(Form::Reduce { op: Op::Max }, 2);
+    let slot = b.access(AccessKind::Affine);
+    let of = b.index(slot);
+    let end = b.param(DType::I32);
+    let piece = b.piece(of, &[end]);
+    let shifts = [b.param(DType::I32), b.param(DType::I32)];
+    let shift = b.choose(piece, &shifts);
+    let at = b.op(Op::Add, &[of, shift]);
+    let operand = b.operand(DType::F32);
+    let element = b.gather(operand, at);
+    let greatest = b.reduce(element);
+    b.store(greatest);
+    let mut rng = Rng::new(61);
+    let data = (0..300).map(|_| rng.ordinary(DType::F32)).collect();
+    let run = Run::new(b.finish(), &[30, 300]).operand(data).access(affine(0, &[0, 1]));
+    let run = [90, 210, -90].into_iter().fold(run, |run, k| run.param(Scalar::i32(k)));
+    check(device, run)
+}
+
+/// Compares a launch, on a driver without pieces that of the program that the core sends it instead.
+fn check(device: &mut Device, mut run: Run) -> Outcome {
+    if !device.caps.pieces {
+        run.program = pieces_lowering::lowered(&run.program);
+    }
+    if !device.check_ir(&run.program)?.fits {
+        return skip(TOO_LARGE);
+    }
+    device.check(&run, 0.0)
 }
 
 fn random(device: &mut Device, seed: u64) -> Outcome {
@@ -31,14 +69,8 @@ fn random(device: &mut Device, seed: u64) -> Outcome {
     for op in [Op::Gather, Op::Select] {
         device.need_method(op, dtype)?;
     }
-    let mut run = PiecesProgram::of(&mut rng, dtype, device.caps.has(FormKind::Reduce));
-    if !device.caps.pieces {
-        run.program = pieces_lowering::lowered(&run.program);
-    }
-    if !device.check_ir(&run.program)?.fits {
-        return skip(TOO_LARGE);
-    }
-    device.check(&run, 0.0)
+    let run = PiecesProgram::of(&mut rng, dtype, device.caps.has(FormKind::Reduce));
+    check(device, run)
 }
 
 /// A program that is being made, and what a launch of it has.

@@ -89,12 +89,16 @@ impl Evaluator {
         operands: &[(*mut u8, usize)],
         done: &mut Evaluated,
     ) -> Result<()> {
-        let size: usize = reduction.stored.iter().map(|dtype| dtype.size()).sum();
-        let points = T.strip_bytes / size * thread_count::now(self.threads);
+        let sizes = || reduction.stored.iter().map(|dtype| dtype.size());
+        let threads = thread_count::now(self.threads);
+        // A strip is as long as a block at most: what it stores is given to the launches as one.
+        let points = (T.strip_bytes / sizes().max().unwrap_or(1) * threads).min(blocks.longest);
+        let most = (T.long_strip_bytes / sizes().sum::<usize>() * threads).min(blocks.longest);
+        let most = most.max(points);
         let all: IndexBox = launch.shape.iter().map(|extent| 0..*extent as i64).collect();
         let order = memory_order(boxes, launch);
-        let strips = ReductionStrips::of(launch.shape, &order, points);
-        let longest = strips.points(launch.shape);
+        let strips = ReductionStrips::of(launch.shape, &order, points, most);
+        let longest = strips.points();
         // All that the launches name is memory: operands, then destinations, then what the map stores.
         let mut named: SmallVec<[HostBlock; 8]> = SmallVec::new();
         for (first, len) in operands {
@@ -123,7 +127,7 @@ impl Evaluator {
             (first..first + reduction.stored.len()).map(place).collect();
         let read: SmallVec<[BlockId; 8]> = (0..operands.len()).map(place).collect();
         let reduced: SmallVec<[BlockId; 8]> = read.iter().chain(&temporary).copied().collect();
-        let mut strip = strips.first(&all);
+        let mut strip = strips.first();
         loop {
             let shape = extents(&strip);
             let strides = strides_in(&order, &shape);
@@ -182,14 +186,18 @@ fn host_block(first: *mut u8, len: usize) -> HostBlock {
     HostBlock { memory: HostMemory::new(NonNull::new(first).unwrap_or(NonNull::dangling())), len }
 }
 
-/// The axes in the order in which the largest of the boxes reads memory, the fastest last.
+/// The axes in the order in which the largest of the boxes reads memory, the fastest last. An axis along which it reads
+/// the same again comes first; of two that are as fast, the shorter one.
 fn memory_order(boxes: &[LaunchBox], launch: &Launch<'_>) -> SmallVec<[usize; 4]> {
     let mut order: SmallVec<[usize; 4]> = (0..launch.shape.len()).collect();
     let points = |one: &&LaunchBox| extents(&one.space).iter().product::<usize>();
     if let Some(largest) = boxes.iter().max_by_key(points) {
         let accesses = largest.accesses(launch, &largest.space);
-        let step = |axis: usize| accesses.iter().map(|own| own.strides[axis].unsigned_abs()).max();
-        order.sort_by_key(|axis| std::cmp::Reverse(step(*axis)));
+        let step = |axis: usize| {
+            let steps = accesses.iter().map(|own| own.strides[axis].unsigned_abs());
+            steps.max().filter(|step| *step > 0).unwrap_or(u64::MAX)
+        };
+        order.sort_by_key(|axis| (std::cmp::Reverse(step(*axis)), launch.shape[*axis]));
     }
     order
 }
@@ -205,66 +213,52 @@ fn strides_in(order: &[usize], shape: &[usize]) -> SmallVec<[i64; 4]> {
     strides
 }
 
-/// How the points of a reduction are cut into strips.
+/// How the points of a reduction are cut into strips: boxes of these extents, and what is left at the ends.
 struct ReductionStrips {
-    /// ReductionStrips lie one behind the other along this axis, and are so long along it.
-    axis: usize,
-    length: usize,
-    /// The axes along which a strip has one point, the outermost first.
-    outer: SmallVec<[usize; 4]>,
+    extents: SmallVec<[i64; 4]>,
 }
 
 impl ReductionStrips {
     /// Strips of about so many points, cut along the axes that come first in an order. Along the last axis, which is
-    /// reduced, they end where chunks do.
-    fn of(shape: &[usize], order: &[usize], points: usize) -> ReductionStrips {
+    /// reduced, they end where chunks do: if all others are faster, they may have as many as `most` points, so that
+    /// rows stay whole.
+    fn of(shape: &[usize], order: &[usize], points: usize, most: usize) -> ReductionStrips {
         let last = shape.len() - 1;
-        let in_chunks = |inner: usize| (points / inner / REDUCE_CHUNK).max(1) * REDUCE_CHUNK;
-        let mut inner: usize = shape.iter().product();
-        let mut outer = SmallVec::new();
+        let mut extents: SmallVec<[usize; 4]> = shape.into();
         for axis in order.iter().copied() {
-            inner /= shape[axis];
-            if axis != last && inner <= points {
-                let length = (points / inner).clamp(1, shape[axis]);
-                return ReductionStrips { axis, length, outer };
+            let all: usize = extents.iter().product();
+            let wanted = if extents[last] < shape[last] { most } else { points };
+            if all <= wanted {
+                break;
             }
-            if axis == last && inner * REDUCE_CHUNK <= points * T.long_strips {
-                return ReductionStrips { axis, length: in_chunks(inner).min(shape[axis]), outer };
+            let fits = extents[axis] * points / all;
+            extents[axis] = match axis == last {
+                true => (fits / REDUCE_CHUNK).max(1) * REDUCE_CHUNK,
+                false => fits.max(1),
             }
-            match axis == last {
-                // All of it is part of each strip.
-                true => inner *= shape[axis],
-                false => outer.push(axis),
-            }
+            .min(shape[axis]);
         }
-        ReductionStrips { axis: last, length: in_chunks(1).min(shape[last]), outer }
+        ReductionStrips { extents: extents.iter().map(|extent| *extent as i64).collect() }
     }
 
     /// The points of a strip.
-    fn points(&self, shape: &[usize]) -> usize {
-        let mut own: SmallVec<[usize; 4]> = shape.into();
-        self.outer.iter().for_each(|axis| own[*axis] = 1);
-        own[self.axis] = self.length;
-        own.iter().product()
+    fn points(&self) -> usize {
+        self.extents.iter().product::<i64>() as usize
     }
 
-    fn first(&self, all: &IndexBox) -> IndexBox {
-        let mut strip = all.clone();
-        self.outer.iter().for_each(|axis| strip[*axis].end = 1);
-        strip[self.axis].end = self.length as i64;
-        strip
+    fn first(&self) -> IndexBox {
+        self.extents.iter().map(|extent| 0..*extent).collect()
     }
 
     /// Moves on to the next strip; false behind the last one.
     fn next(&self, strip: &mut IndexBox, all: &IndexBox) -> bool {
-        let axes = std::iter::once((self.axis, self.length as i64));
-        for (axis, step) in axes.chain(self.outer.iter().rev().map(|axis| (*axis, 1))) {
+        for (axis, extent) in self.extents.iter().enumerate().rev() {
             let start = strip[axis].end;
             if start < all[axis].end {
-                strip[axis] = start..(start + step).min(all[axis].end);
+                strip[axis] = start..(start + extent).min(all[axis].end);
                 return true;
             }
-            strip[axis] = 0..step.min(all[axis].end);
+            strip[axis] = 0..*extent;
         }
         false
     }

@@ -1,9 +1,9 @@
 //! Numbers in pieces: piecewise affine functions of the points of a space.
 //!
 //! Owns [`PiecewiseCoordinate`], [`AffinePieces`] and [`InPieces`], the leaf of an expression that is such a number, or
-//! says in which piece it lies. Where a walk passes the ends of a join of views of one value, the
-//! coordinates in that value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going
-//! through several joins nests them. Pieces that contain no point are left out, so that adjacent steps merge where
+//! says in which piece it lies. Where a walk passes the ends of a join of views of one value, the coordinates in that
+//! value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going through several joins
+//! nests them. Pieces that contain no point are left out, so that adjacent steps merge where
 //! bounds prove it. Invariant: the number at a point is the composition of the steps.
 //!
 //! Not here: where coordinates are in pieces (`schedule/walk/chain.rs`), the instructions that compute them
@@ -126,16 +126,16 @@ impl PiecewiseCoordinate {
     }
 
     /// The number at affine coordinates over another space of this rank.
-    pub fn through(&self, at: &[Access], rank: usize) -> Option<PiecewiseCoordinate> {
+    pub fn through(&self, at: &[Access], rank: usize) -> PiecewiseCoordinate {
         let steps: SmallVec<[isize; 4]> =
             self.affine.strides.iter().map(|step| *step as isize).collect();
         let affine = access::through(self.affine.offset as isize, &steps, at, rank);
         let terms = self.terms.iter().map(|(factor, pieces)| {
             let AffinePieces { of, ends, lines } = &**pieces;
-            let (of, ends, lines) = (of.through(at, rank)?, ends.clone(), lines.clone());
-            Some((*factor, Arc::new(AffinePieces { of, ends, lines })))
+            let (of, ends, lines) = (of.through(at, rank), ends.clone(), lines.clone());
+            (*factor, Arc::new(AffinePieces { of, ends, lines }))
         });
-        Some(PiecewiseCoordinate { affine, terms: terms.collect::<Option<_>>()? })
+        PiecewiseCoordinate { affine, terms: terms.collect() }
     }
 
     /// Calls `told` with each access on which it depends: its own, and those of its pieces, of which lines are
@@ -220,13 +220,13 @@ impl PiecewiseCoordinate {
 
 impl InPieces {
     /// The leaf at affine coordinates over another space of this rank.
-    pub fn through(&self, at: &[Access], rank: usize) -> Option<InPieces> {
-        Some(match self {
-            InPieces::Number(number) => InPieces::Number(number.through(at, rank)?),
+    pub fn through(&self, at: &[Access], rank: usize) -> InPieces {
+        match self {
+            InPieces::Number(number) => InPieces::Number(number.through(at, rank)),
             InPieces::Piece { of, ends } => {
-                InPieces::Piece { of: of.through(at, rank)?, ends: ends.clone() }
+                InPieces::Piece { of: of.through(at, rank), ends: ends.clone() }
             }
-        })
+        }
     }
 
     /// The number that it is, or that lies in a piece.

@@ -344,13 +344,20 @@ fn is_apart(device: &OpenDevice, operand: &Value, reach: &Range<usize>) -> bool 
 /// (an index in one long row, say) usually cost more than the map in its own shape.
 fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
     !device.is_all_there(operand)
-        && !all_before_maps(device, needs)
+        && !all_before_maps(device, operand, needs)
         && !any_elsewhere(device, needs)
 }
 
-/// Whether none of these would be computed inside a reader's kernel.
-fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
-    let is_before = |value: &Value| stands_alone(value) || device.flush.fates.is_stored(value.id());
+/// Whether none of these would be computed inside the kernel of a reduction of this operand: joins that it reads many
+/// times over are not.
+fn all_before_maps(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
+    let is_read_over = |value: &Value| {
+        matches!(value.0.kind, ValueKind::Expr { op: NodeOp::Join(_), .. })
+            && operand.len() > T.read_over * value.len()
+    };
+    let is_before = |value: &Value| {
+        stands_alone(value) || is_read_over(value) || device.flush.fates.is_stored(value.id())
+    };
     needs.iter().all(|(value, _)| is_before(value))
 }
 

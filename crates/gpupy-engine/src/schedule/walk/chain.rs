@@ -86,7 +86,9 @@ impl<'w> Chain<'w> {
     /// it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
         let pays = !self.is_cut || cost::is_chained(size_of(self.space), &self.device.caps);
-        (pays && has_chains(self.device, value.dtype())).then_some(())?;
+        // What a walk reads many times over and does not cut is computed once, first: a window of each element, say.
+        let is_much = !self.is_cut && size_of(self.space) > T.read_over * value.len();
+        (pays && !is_much && has_chains(self.device, value.dtype())).then_some(())?;
         let found: Vec<PiecewiseCoordinate> =
             found.iter().cloned().map(PiecewiseCoordinate::affine).collect();
         self.joined(value, join, &found)
@@ -469,6 +471,9 @@ pub(super) fn has_chains(device: &OpenDevice, dtype: DType) -> bool {
     for part in number.iter().chain(&element).chain(&leaves) {
         driver.resource_add(&mut need, &driver.resource_get(*part));
     }
-    !matches!(device.way(Op::Choose, dtype), OperationLowering::Absent)
+    let is_native = |op, dtype| matches!(device.way(op, dtype), OperationLowering::Native);
+    // Numbers are made of these instructions, whatever else a device may have in their place.
+    [Op::Add, Op::Choose].into_iter().all(|op| is_native(op, DType::I32))
+        && is_native(Op::Choose, dtype)
         && driver.resource_check(&need)
 }

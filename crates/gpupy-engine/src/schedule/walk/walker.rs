@@ -380,8 +380,7 @@ impl<'d> Walker<'d> {
                 },
                 NodeOp::InPieces(own) => {
                     let found = found.as_deref().ok_or_else(|| lost(id))?;
-                    let own = own.through(found, self.space.len()).ok_or_else(|| lost(id))?;
-                    Role::InPieces(Arc::new(own))
+                    Role::InPieces(Arc::new(own.through(found, self.space.len())))
                 }
                 NodeOp::Gather => {
                     let position = (&inputs[0], operands[0].as_ref());
