@@ -108,8 +108,8 @@ gpupy_core::thresholds! {
     /// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
     /// nearest cache.
     computed_row: usize = 1024,
-    /// The fewest short rows that are reduced as a tile, element by element, rather than one by one. Each operation on a
-    /// tile is a call, so there are also at least half as many rows as a row has elements.
+    /// The fewest short rows that are reduced as a tile, element by element, rather than one by one. Each operation on
+    /// a tile is a call, so there are also at least half as many rows as a row has elements.
     tile_rows: usize = 4,
     /// The most rows of a launch that takes the short way: for more, the choice of the axis matters.
     few_rows: usize = 64,

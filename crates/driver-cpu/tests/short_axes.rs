@@ -14,9 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Elements of each operand and of each destination.
 const LEN: usize = 12_000;
 
+/// The bytes that a dtype and a seed give.
+type Made = (DType, usize, Arc<Vec<u8>>);
+
 /// The bytes of a block, made once.
 fn elements(dtype: DType, seed: usize) -> Arc<Vec<u8>> {
-    static KNOWN: Mutex<Vec<(DType, usize, Arc<Vec<u8>>)>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<Vec<Made>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((.., bytes)) = known.iter().find(|(d, s, _)| (*d, *s) == (dtype, seed)) {
         return bytes.clone();
@@ -258,7 +261,7 @@ fn reductions_of_short_rows() {
         for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
             for (way, (shape, walk)) in ways(k).into_iter().enumerate() {
                 let all = Op::reducing().filter(|op| op.reduces(dtype));
-                for op in all.filter(|op| (*op as usize + way + k) % 2 == 0) {
+                for op in all.filter(|op| (*op as usize + way + k).is_multiple_of(2)) {
                     let mut b = Builder::new(Form::Reduce { op }, shape.len() as u32);
                     let slot = b.access(AccessKind::Affine);
                     let operand = b.operand(dtype);
@@ -373,7 +376,7 @@ fn sorts_and_scans_of_short_rows() {
                     cases.push(Case { program: b.finish(), shape: shape.clone(), accesses, dests });
                 }
                 let all = Op::reducing().filter(|op| op.reduces(dtype));
-                for op in all.filter(|op| (*op as usize + way) % 2 == 0) {
+                for op in all.filter(|op| (*op as usize + way).is_multiple_of(2)) {
                     let mut b = Builder::new(Form::Scan { op }, shape.len() as u32);
                     let slots = [b.access(AccessKind::Affine), b.access(AccessKind::Affine)];
                     let operands = [b.operand(dtype), b.operand(dtype)];

@@ -36,8 +36,9 @@ gpupy_core::thresholds! {
     most_picked: usize = 16 << 10,
     /// The most elements of an eager sort: they take some 20 µs.
     most_sorted: usize = 2 << 10,
-    /// The most elements of keys whose order is found without a driver, by comparing their ranks: argsort of 10 elements
-    /// takes 0.4 us so and 1.2 by a sort, of 64 1.6 and 1.7, of 256 6.6 and 3.3 (driver cpu, float32, from Python).
+    /// The most elements of keys whose order is found without a driver, by comparing their ranks: argsort of 10
+    /// elements takes 0.4 us so and 1.2 by a sort, of 64 1.6 and 1.7, of 256 6.6 and 3.3 (driver cpu, float32, from
+    /// Python).
     most_ordered: usize = 64,
     /// The points that a chain of operations has computed eagerly, all operations together, from which on the next is
     /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether

@@ -7,7 +7,7 @@
 
 use super::library_launch::LibraryLaunch;
 use crate::errors::invalid;
-use crate::rows::{self, Tile, TileMemory};
+use crate::rows::{self, ShortTile, TileMemory};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -70,13 +70,13 @@ fn short(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Resu
         .ok_or_else(|| invalid("a scan that `check_ir` refuses"))?;
     let n = whole.shape[whole.shape.len() - 1];
     // Before the elements stand the starts.
-    let lanes = Tile::new(&mut TileMemory::default(), size, n + 1).lanes;
+    let lanes = ShortTile::new(&mut TileMemory::default(), size, n + 1).lanes;
     let time = (count as u64 * n as u64).saturating_mul(T.scan_cost) / 1000;
     executor.share(count.div_ceil(lanes), time, &|tiles| {
         for number in tiles {
             let numbers = number * lanes..count.min((number + 1) * lanes);
             let mut memory = TileMemory::default();
-            let starts = Tile::new(&mut memory, size, n + 1);
+            let starts = ShortTile::new(&mut memory, size, n + 1);
             let elements = starts.from_row(1);
             // SAFETY: the tile has room for the rows and their starts, and for `numbers.len()` in each of its rows; the
             // contract guarantees that accesses name elements that exist.

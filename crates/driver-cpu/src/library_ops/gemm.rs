@@ -1,8 +1,8 @@
 //! Matrix products (gemm).
 //!
 //! Owns [`run`]. Threads share a stack of products by its matrices, and a large product by tiles of its
-//! results (`multiply.rs`). Many small matrices (`short_product.rs`), skinny products (`skinny_product.rs`) and those of a matrix with its own transpose
-//! (`symmetric_product.rs`) are cut in other ways.
+//! results (`multiply.rs`). Many small matrices (`short_product.rs`), skinny products (`skinny_product.rs`) and those
+//! of a matrix with its own transpose (`symmetric_product.rs`) are cut in other ways.
 //!
 //! Not here: the computation of a tile.
 

@@ -3,7 +3,7 @@
 //! Owns [`LibraryLaunch`]: its space and the accesses of its operands and its destination. Not here: the
 //! operations (`mod.rs`).
 
-use crate::rows::{ShortRows, Tile};
+use crate::rows::{ShortRows, ShortTile};
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::DType;
 use smallvec::SmallVec;
@@ -36,8 +36,8 @@ impl LibraryLaunch<'_> {
         point
     }
 
-    /// The axis among the first `last` ones along which neighbours lie, and how many of them are one step of it from the
-    /// one before, for all operands and the destination.
+    /// The axis among the first `last` ones along which neighbours lie, and how many of them are one step of it from
+    /// the one before, for all operands and the destination.
     fn beside(&self, last: usize) -> (usize, usize) {
         let Some(axis) = (0..last).rev().find(|axis| self.shape[*axis] > 1) else { return (0, 1) };
         let lines = || self.reads.iter().chain([&self.dest]).map(|line| &line.access.strides);
@@ -83,7 +83,7 @@ impl LibraryLaunch<'_> {
     pub unsafe fn load(
         &self,
         line: &StridedAccess<'_>,
-        tile: Tile,
+        tile: ShortTile,
         numbers: Range<usize>,
         extent: usize,
     ) {
@@ -97,7 +97,7 @@ impl LibraryLaunch<'_> {
     ///
     /// # Safety
     /// The tile holds them.
-    pub unsafe fn store(&self, tile: Tile, numbers: Range<usize>, extent: usize) {
+    pub unsafe fn store(&self, tile: ShortTile, numbers: Range<usize>, extent: usize) {
         self.each_run(1, &self.dest, numbers, |lane, rows, count| {
             // SAFETY: the contract guarantees that accesses name elements that exist; the tile holds them.
             unsafe { tile.store(lane, rows, count, extent) }

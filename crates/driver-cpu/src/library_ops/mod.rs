@@ -1,10 +1,10 @@
 //! Library operations: the whole-program forms, which are scans, sorts and matrix products.
 //!
-//! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
-//! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs`, `vector_sort.rs` and `short_sort.rs`; products in `gemm.rs`,
-//! those of many small matrices in `short_product.rs`, gemv-like ones in `skinny_product.rs` and syrk-like ones in `symmetric_product.rs`, cut into the tiles of
-//! `product_tile.rs`, which `multiply.rs` computes. Invariants: threads write different elements; bits do not depend on
-//! the number of threads, except for products of floats.
+//! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in `chunked_scan.rs`; sorts
+//! in `sort.rs` with `sort_order.rs`, `radix_sort.rs`, `vector_sort.rs` and `short_sort.rs`; products in `gemm.rs`,
+//! those of many small matrices in `short_product.rs`, gemv-like ones in `skinny_product.rs` and syrk-like ones in
+//! `symmetric_product.rs`, cut into the tiles of `product_tile.rs`, which `multiply.rs` computes. Invariants: threads
+//! write different elements; bits do not depend on the number of threads, except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
 
@@ -18,6 +18,7 @@ mod short_product;
 mod short_sort;
 mod skinny_product;
 mod sort;
+mod sort_order;
 mod symmetric_product;
 mod vector_sort;
 

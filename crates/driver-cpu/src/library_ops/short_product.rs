@@ -6,7 +6,7 @@
 //! Not here: few or large products (`gemm.rs`).
 
 use super::library_launch::LibraryLaunch;
-use crate::rows::{MATRICES, Real, ShortProducts, ShortRows, Tile};
+use crate::rows::{MATRICES, Real, ShortProducts, ShortRows, ShortTile};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use crate::traversal::iteration_space::StridedAccess;
@@ -52,7 +52,7 @@ fn of<T: Real + bytemuck::Zeroable>(
         let (a, rest) = memory.split_at_mut(elements[0]);
         let (b, c) = rest.split_at_mut(elements[1]);
         let (a, b, c) = (a.as_mut_ptr(), b.as_mut_ptr(), c.as_mut_ptr());
-        let tile = |first: *mut T| Tile::in_memory(first.cast(), size_of::<T>(), MATRICES);
+        let tile = |first: *mut T| ShortTile::in_memory(first.cast(), size_of::<T>(), MATRICES);
         for number in tiles {
             let numbers = number * MATRICES..count.min((number + 1) * MATRICES);
             let place = |line, axes| Place { whole, line, axes, numbers: numbers.clone() };

@@ -6,11 +6,11 @@
 //! equal bits, except for NaN and zeros: a row with zeros of both signs, or with several kinds of NaN, is sorted again
 //! by itself.
 //!
-//! Not here: the order of elements, longer rows (`sort.rs`).
+//! Not here: the order of elements (`sort_order.rs`), longer rows (`sort.rs`).
 
 use super::library_launch::LibraryLaunch;
-use super::sort::SortOrder;
-use crate::rows::{SHORT, Tile, TileMemory};
+use super::sort_order::SortOrder;
+use crate::rows::{SHORT, ShortTile, TileMemory};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::{DType, Result};
@@ -37,7 +37,7 @@ pub fn run(
     let network = Network::new(n);
     let size = whole.dtype.size();
     let widest = if positions { (2 * size).max(4) } else { size };
-    let lanes = Tile::new(&mut TileMemory::default(), widest, n).lanes;
+    let lanes = ShortTile::new(&mut TileMemory::default(), widest, n).lanes;
     let rows = whole.rows();
     let time = (rows as u64 * n as u64).saturating_mul(T.short_sort_cost) / 1000;
     executor.share(rows.div_ceil(lanes), time, &|tiles| {
@@ -103,7 +103,7 @@ impl Network {
 /// # Safety
 /// The tile's rows hold `m` keys of this type.
 #[inline(always)]
-unsafe fn exchange<K: Ord + Copy>(network: &Network, tile: Tile, m: usize) {
+unsafe fn exchange<K: Ord + Copy>(network: &Network, tile: ShortTile, m: usize) {
     for (a, b) in &network.pairs {
         // SAFETY: both are rows of the tile, each of `m` keys.
         let (a, b) = unsafe { (row::<K>(tile, *a as usize, m), row::<K>(tile, *b as usize, m)) };
@@ -118,7 +118,7 @@ unsafe fn exchange<K: Ord + Copy>(network: &Network, tile: Tile, m: usize) {
 /// # Safety
 /// The row holds them, and there is no other reference to it.
 #[inline(always)]
-unsafe fn row<'a, K>(tile: Tile, k: usize, m: usize) -> &'a mut [K] {
+unsafe fn row<'a, K>(tile: ShortTile, k: usize, m: usize) -> &'a mut [K] {
     // SAFETY: rows of tiles are aligned for all elements, and this one holds `m` of them.
     unsafe { std::slice::from_raw_parts_mut(tile.row(k).cast(), m) }
 }
@@ -128,14 +128,14 @@ macro_rules! on_this_processor {
     ($name:ident, $inner:ident, $result:ty) => {
         /// # Safety
         /// The tiles' rows hold `m` elements.
-        unsafe fn $name(&self, network: &Network, tiles: [Tile; 2], m: usize) -> $result {
+        unsafe fn $name(&self, network: &Network, tiles: [ShortTile; 2], m: usize) -> $result {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
                 unsafe fn with_avx512(
                     order: &SortOrder<Bits>,
                     network: &Network,
-                    tiles: [Tile; 2],
+                    tiles: [ShortTile; 2],
                     m: usize,
                 ) -> $result {
                     // SAFETY: the conditions are the same.
@@ -145,7 +145,7 @@ macro_rules! on_this_processor {
                 unsafe fn with_avx2(
                     order: &SortOrder<Bits>,
                     network: &Network,
-                    tiles: [Tile; 2],
+                    tiles: [ShortTile; 2],
                     m: usize,
                 ) -> $result {
                     // SAFETY: the conditions are the same.
@@ -189,7 +189,7 @@ macro_rules! short {
                 ) -> Result<()> {
                     let (n, m) = (network.extent, numbers.len());
                     let mut memory = TileMemory::default();
-                    let tile = Tile::new(&mut memory, size_of::<Bits>(), n);
+                    let tile = ShortTile::new(&mut memory, size_of::<Bits>(), n);
                     // SAFETY: the tile has room for the rows, and holds them then.
                     let unclear = unsafe {
                         whole.load(&whole.reads[0], tile, numbers.clone(), n);
@@ -226,13 +226,13 @@ macro_rules! short {
                     let (n, m) = (network.extent, numbers.len());
                     let mut memory = [TileMemory::default(), TileMemory::default()];
                     let [first, second] = &mut memory;
-                    let tile = Tile::new(first, size_of::<Bits>(), n);
-                    let keys = Tile::new(second, size_of::<$both>(), n);
+                    let tile = ShortTile::new(first, size_of::<Bits>(), n);
+                    let keys = ShortTile::new(second, size_of::<$both>(), n);
                     // SAFETY: the tiles have room for the rows, and hold them then.
                     unsafe {
                         whole.load(&whole.reads[0], tile, numbers.clone(), n);
                         self.sort_positions(network, [tile, keys], m);
-                        let tile = Tile::new(first, size_of::<u32>(), n);
+                        let tile = ShortTile::new(first, size_of::<u32>(), n);
                         for k in 0..n {
                             let (to, from) = (tile.row(k).cast::<u32>(), keys.row(k).cast::<$both>());
                             for lane in 0..m {
@@ -251,7 +251,7 @@ macro_rules! short {
                 unsafe fn elements_here(
                     &self,
                     network: &Network,
-                    [tile, _]: [Tile; 2],
+                    [tile, _]: [ShortTile; 2],
                     m: usize,
                 ) -> bool {
                     // The bits of all NaN, combined by `or` and by `and`.
@@ -284,7 +284,7 @@ macro_rules! short {
                 unsafe fn positions_here(
                     &self,
                     network: &Network,
-                    [tile, keys]: [Tile; 2],
+                    [tile, keys]: [ShortTile; 2],
                     m: usize,
                 ) {
                     // SAFETY: the rows hold `m` elements, or have room for as many keys.

@@ -1,14 +1,16 @@
 //! Sorts of rows, and argsorts.
 //!
-//! Owns [`run`]. An element is mapped to a *key*, an unsigned integer with the same order; keys are sorted,
-//! alone or together with the elements' positions. NaN and zeros are put in order afterwards, because keys do
-//! not preserve the order in which they stood. Threads share rows, or a single row.
+//! Owns [`run`]. Elements are mapped to keys; keys are sorted, alone or together with the elements' positions. NaN and
+//! zeros are put in order afterwards, because keys do not preserve the order in which they stood. Threads share rows,
+//! or a single row.
 //!
-//! Not here: the sorting of keys (`radix_sort.rs`), many short rows at once (`short_sort.rs`).
+//! Not here: what the key of an element is (`sort_order.rs`), the sorting of keys (`radix_sort.rs`), many short rows at
+//! once (`short_sort.rs`).
 
 use super::library_launch::LibraryLaunch;
 use super::radix_sort::{self, RadixKey, ShareItems};
 use super::short_sort;
+use super::sort_order::SortOrder;
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::op_eval::order;
@@ -175,41 +177,9 @@ fn widely<R>(run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// The order of a dtype's elements, in terms of their bits.
-pub struct SortOrder<T> {
-    /// The sign bit; 0 for unsigned integers.
-    pub sign: T,
-    /// The bits of infinity; 0 for integers.
-    pub infinity: T,
-}
-
 macro_rules! ordered {
     ($($t:ident)*) => { $(
         impl SortOrder<$t> {
-            pub fn of(dtype: DType) -> SortOrder<$t> {
-                let signed = dtype.is_signed_int() || dtype.is_float();
-                let sign = if signed { 1 << ($t::BITS - 1) } else { 0 };
-                SortOrder { sign, infinity: dtype.infinity() as $t }
-            }
-
-            #[inline(always)]
-            pub fn is_nan(&self, bits: $t) -> bool {
-                self.infinity != 0 && bits & !self.sign > self.infinity
-            }
-
-            /// The key of an element: the bits of negative floats are all flipped.
-            #[inline(always)]
-            pub fn key(&self, bits: $t) -> $t {
-                let negative = self.infinity != 0 && bits & self.sign != 0;
-                bits ^ if negative { $t::MAX } else { self.sign }
-            }
-
-            #[inline(always)]
-            pub fn bits(&self, key: $t) -> $t {
-                let negative = self.infinity != 0 && key & self.sign == 0;
-                key ^ if negative { $t::MAX } else { self.sign }
-            }
-
             /// The elements of a row in order.
             ///
             /// # Safety

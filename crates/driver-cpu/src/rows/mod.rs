@@ -6,8 +6,8 @@
 //!
 //! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
 //! operation that combines two elements; `tree_reduce.rs` and `min_max.rs` have the steps of reductions, with
-//! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed from
-//! them. `moves.rs` moves elements without computing, `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix
+//! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed
+//! from them. `moves.rs` moves elements without computing, `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix
 //! scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
@@ -32,8 +32,8 @@ pub use row_fn::RowFn;
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use short::expand::{expand, scatter};
 pub use short::products::{MATRICES, ShortProducts};
-pub use short::reductions::ShortRowReducer;
-pub use short::tile::{SHORT, ShortRows, Tile, TileMemory};
+pub use short::tile::{SHORT, ShortRows, ShortTile, TileMemory};
+pub use short::tile_reductions::ShortRowReducer;
 pub use simd::Real;
 pub use tree_reduce::{nothing_added, reduce_chunks};
 

@@ -4,7 +4,7 @@
 //! fastest one.
 //!
 //! Not here: combining rows element by element (`row_loops.rs`), minimum and maximum of floats (`min_max.rs`),
-//! the tree of one row (`reduction_tree.rs`), many short rows (`short/reductions.rs`).
+//! the tree of one row (`reduction_tree.rs`), many short rows (`short/tile_reductions.rs`).
 
 use super::min_max::extremes;
 use super::reducing::reducing;

@@ -176,8 +176,8 @@ impl<'a> ShortRowCopy<'a> {
         ShortRowCopy { which: *which, line, extent }
     }
 
-    /// Copies the `n` elements from a point of the coalesced shape on into a row. A row that repeats is not copied again
-    /// if `before` says that it is there.
+    /// Copies the `n` elements from a point of the coalesced shape on into a row. A row that repeats is not copied
+    /// again if `before` says that it is there.
     ///
     /// # Safety
     /// The points are in the space, and the row has room for `n` elements.

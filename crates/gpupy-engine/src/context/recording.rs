@@ -262,8 +262,8 @@ impl Context {
         })
     }
 
-    /// The positions, int64, that put each row along an axis in the order of the last key, equal ones in that of the key
-    /// before it, and so on; `None` where these are not few elements in host memory.
+    /// The positions, int64, that put each row along an axis in the order of the last key, equal ones in that of the
+    /// key before it, and so on; `None` where these are not few elements in host memory.
     pub fn order_eagerly(&self, keys: &[&Array], axis: usize) -> Option<Array> {
         self.inner.dispatch.order(keys, axis)
     }
@@ -288,8 +288,8 @@ impl Context {
         self.inner.dispatch.place(op, array)
     }
 
-    /// The coordinates, int64, of elements that are not zero: a row for each of them, in C order, with a number for each
-    /// axis; `None` where these are not few elements in host memory.
+    /// The coordinates, int64, of elements that are not zero: a row for each of them, in C order, with a number for
+    /// each axis; `None` where these are not few elements in host memory.
     pub fn nonzero_eagerly(&self, array: &Array) -> Option<Array> {
         self.inner.dispatch.nonzero(array)
     }

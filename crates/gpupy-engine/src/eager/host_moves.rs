@@ -157,14 +157,17 @@ fn fits(array: &Array, dest: &Array) -> bool {
 }
 
 /// Writes one element of the array's dtype at a position of a base that has its own; false, with nothing done, for
-/// others.
+/// others, and where these are not the bytes of one element.
 pub(crate) fn write_element(array: &Array, position: isize, element: &[u8]) -> bool {
     let size = array.dtype().size();
     let Some(mut current) = array.current_to_write() else { return false };
     let mut write = || {
         let at = usize::try_from(position).ok()?;
+        if element.len() != size {
+            return None;
+        }
         let own = current.make_mut_at(few(), || Ranges::of(at..at + 1))?;
-        own.get_mut(at * size..(at + 1) * size)?.copy_from_slice(element.get(..size)?);
+        own.get_mut(at * size..(at + 1) * size)?.copy_from_slice(element);
         Some(())
     };
     let is_written = write().is_some();

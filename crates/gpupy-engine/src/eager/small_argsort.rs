@@ -1,7 +1,7 @@
 //! Positions that put few elements in host memory in order.
 //!
-//! Owns [`places`]. Invariant: it is the order of a recorded sort: ascending, equal elements as they were, NaN last, and
-//! zeros of both signs equal.
+//! Owns [`places`]. Invariant: it is the order of a recorded sort: ascending, equal elements as they were, NaN last,
+//! and zeros of both signs equal.
 //!
 //! Not here: the sort of many elements (`record/library_recording.rs`).
 

@@ -113,7 +113,8 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
     Ok(elements.view(part.shape(), &strides, away / size).ok())
 }
 
-/// The elements of a field along one axis, which begins so many bytes behind the records' first byte; `None` for others.
+/// The elements of a field along one axis, which begins so many bytes behind the records' first byte; `None` for
+/// others.
 fn few(
     part: &Bound<'_, PyUntypedArray>,
     dtype: DType,

@@ -275,7 +275,8 @@ fn in_place<'py>(
     python_objects::IN_PLACE.get(py)?.call1(given).map(drop)
 }
 
-/// `target op= value`, by drivers, where the target is a numeric field of records; false, with nothing done, for others.
+/// `target op= value`, by drivers, where the target is a numeric field of records; false, with nothing done, for
+/// others.
 fn change_field<'py>(
     op: Operator,
     target: &Bound<'py, NdArray>,

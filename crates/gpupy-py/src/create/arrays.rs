@@ -45,7 +45,8 @@ pub fn full(
     Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
 }
 
-/// NumPy's `full` of a number, where shape and dtype are said as plainly as most are; `None` leaves it to the slow path.
+/// NumPy's `full` of a number, where shape and dtype are said as plainly as most are; `None` leaves it to the slow
+/// path.
 #[pyfunction]
 pub fn full_plainly(
     shape: &Bound<'_, PyAny>,

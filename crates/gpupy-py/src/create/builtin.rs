@@ -3,11 +3,11 @@
 //!
 //! Owns [`add`]. Invariant: they have NumPy's docstring, pickle by name, and bind to no instance.
 //!
-//! Not here: their work (`arrays.rs`, `conversions.rs`, `ranges.rs`).
+//! Not here: their work (`arrays.rs`, `conversions.rs`, `number_ranges.rs`).
 
 use crate::create::arrays::{empty, ones, zeros};
 use crate::create::conversions::{array, asanyarray, asarray};
-use crate::create::ranges::arange;
+use crate::create::number_ranges::arange;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Creation of arrays.
 //!
-//! `arrays.rs` makes constants and index values, `ranges.rs` ranges of few numbers, and `conversions.rs` arrays of what
+//! `arrays.rs` makes constants and index values, `number_ranges.rs` ranges of few numbers, and `conversions.rs` arrays of what
 //! there is; `builtin.rs` has the functions that are called most, as C
 //! functions; `external_arrays.rs` makes arrays of files and of reading functions.
 //!
@@ -10,4 +10,4 @@ pub mod arrays;
 pub mod builtin;
 pub mod conversions;
 pub mod external_arrays;
-pub mod ranges;
+pub mod number_ranges;

@@ -1,8 +1,8 @@
 //! Positions of masks' true elements, cached with the masks.
 //!
-//! Owns [`of`]; [`positions`] and [`nonzero`] are for Python. A loop reads and writes by one mask several times; finding its
-//! positions means to evaluate it and to read every element. Invariants: a cached entry holds only for the mask's
-//! present value and view; it is freed with the mask.
+//! Owns [`of`]; [`positions`] and [`nonzero`] are for Python. A loop reads and writes by one mask several times;
+//! finding its positions means to evaluate it and to read every element. Invariants: a cached entry holds only for the
+//! mask's present value and view; it is freed with the mask.
 //!
 //! Not here: the uses of positions (`fancy.rs`).
 

@@ -42,7 +42,7 @@ const MOST_ADDED: usize = 3;
 
 /// The axes that a function gives to its parts before it joins them.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum JoinedForm {
     Concatenate,
     Stack,
     Rows,
@@ -53,35 +53,35 @@ enum Form {
     Flat,
 }
 
-impl Form {
-    fn of(function: &str) -> Option<Form> {
+impl JoinedForm {
+    fn of(function: &str) -> Option<JoinedForm> {
         Some(match function {
-            "concatenate" => Form::Concatenate,
-            "stack" => Form::Stack,
-            "vstack" => Form::Rows,
-            "column_stack" => Form::Columns,
-            "dstack" => Form::Depths,
-            "hstack" => Form::Horizontally,
-            "append" => Form::Flat,
+            "concatenate" => JoinedForm::Concatenate,
+            "stack" => JoinedForm::Stack,
+            "vstack" => JoinedForm::Rows,
+            "column_stack" => JoinedForm::Columns,
+            "dstack" => JoinedForm::Depths,
+            "hstack" => JoinedForm::Horizontally,
+            "append" => JoinedForm::Flat,
             _ => return None,
         })
     }
 
     /// Whether numbers are parts.
     fn takes_numbers(self) -> bool {
-        self != Form::Concatenate
+        self != JoinedForm::Concatenate
     }
 
     /// The axis along which parts of so many axes are joined, of those that they have afterwards; `None` where there is
     /// none.
     fn axis(self, ndim: usize, given: Option<isize>) -> Option<usize> {
         let ndim = match self {
-            Form::Stack => ndim + 1,
-            Form::Concatenate => ndim,
-            Form::Rows | Form::Flat => return Some(0),
-            Form::Columns => return Some(1),
-            Form::Depths => return Some(2),
-            Form::Horizontally => return Some(usize::from(ndim > 1)),
+            JoinedForm::Stack => ndim + 1,
+            JoinedForm::Concatenate => ndim,
+            JoinedForm::Rows | JoinedForm::Flat => return Some(0),
+            JoinedForm::Columns => return Some(1),
+            JoinedForm::Depths => return Some(2),
+            JoinedForm::Horizontally => return Some(usize::from(ndim > 1)),
         };
         let given = given?;
         let axis = if given < 0 { given + ndim as isize } else { given };
@@ -92,15 +92,15 @@ impl Form {
     fn seen(self, context: &Context, part: Array, axis: usize) -> gpupy_core::Result<Array> {
         // Where axes of one element go.
         let places: &[usize] = match (self, part.ndim()) {
-            (Form::Stack, _) => &[axis],
-            (Form::Rows | Form::Columns, 0) => &[0, 0],
-            (Form::Rows, 1) => &[0],
-            (Form::Columns, 1) => &[1],
-            (Form::Depths, 0) => &[0, 0, 0],
-            (Form::Depths, 1) => &[0, 2],
-            (Form::Depths, 2) => &[2],
-            (Form::Horizontally, 0) => &[0],
-            (Form::Flat, _) => {
+            (JoinedForm::Stack, _) => &[axis],
+            (JoinedForm::Rows | JoinedForm::Columns, 0) => &[0, 0],
+            (JoinedForm::Rows, 1) => &[0],
+            (JoinedForm::Columns, 1) => &[1],
+            (JoinedForm::Depths, 0) => &[0, 0, 0],
+            (JoinedForm::Depths, 1) => &[0, 2],
+            (JoinedForm::Depths, 2) => &[2],
+            (JoinedForm::Horizontally, 0) => &[0],
+            (JoinedForm::Flat, _) => {
                 let len = [part.size()];
                 return match part.reshape(&len) {
                     Some(flat) => Ok(flat),
@@ -126,7 +126,9 @@ pub fn join_plainly<'py>(
     arrays: &Bound<'py, PyAny>,
     axis: &Bound<'py, PyAny>,
 ) -> PyResult<Option<NdArray>> {
-    let (Some(form), Some((context, _))) = (Form::of(function), open()) else { return Ok(None) };
+    let (Some(form), Some((context, _))) = (JoinedForm::of(function), open()) else {
+        return Ok(None);
+    };
     let axis = axis.cast_exact::<PyInt>().ok().and_then(|axis| axis.extract::<isize>().ok());
     let mut parts: Vec<Array> = Vec::new();
     if let Ok(list) = arrays.cast_exact::<PyList>() {
@@ -144,9 +146,9 @@ pub fn join_plainly<'py>(
     }
     let Some(first) = parts.first() else { return Ok(None) };
     let Some(axis) = form.axis(first.ndim(), axis) else { return Ok(None) };
-    if form != Form::Concatenate {
+    if form != JoinedForm::Concatenate {
         let ndim = first.ndim();
-        let has_place = |part: &Array| form != Form::Stack || part.ndim() == ndim;
+        let has_place = |part: &Array| form != JoinedForm::Stack || part.ndim() == ndim;
         if parts.iter().any(|part| part.ndim() + MOST_ADDED > MAX_RANK || !has_place(part)) {
             return Ok(None);
         }
@@ -165,7 +167,7 @@ pub fn join_plainly<'py>(
 
 /// The lazy array that a part is or becomes; `None` for others.
 #[inline]
-fn part_of(item: &Bound<'_, PyAny>, form: Form) -> PyResult<Option<Array>> {
+fn part_of(item: &Bound<'_, PyAny>, form: JoinedForm) -> PyResult<Option<Array>> {
     if let Ok(array) = item.cast_exact::<NdArray>() {
         return Ok(array.get().read(item.py()).as_lazy().cloned());
     }

@@ -1,8 +1,8 @@
 //! Views and joins of arrays under another shape or dtype.
 //!
-//! `reshape.rs` reshapes, `joins.rs` joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that
-//! show elements several times; `dtype_views.rs` reinterprets elements under another dtype; `bases.rs` compares the
-//! bases and values of arrays.
+//! `reshape.rs` reshapes, `joins.rs` joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views
+//! that show elements several times; `dtype_views.rs` reinterprets elements under another dtype; `bases.rs` compares
+//! the bases and values of arrays.
 //!
 //! Imports `session`, `convert` and `array`. Not here: views by keys (`index`).
 

@@ -1,8 +1,8 @@
 //! Short rows that are put one after another, and back.
 //!
 //! Owns [`expand`] and [`scatter`]. Whole vectors are copied, which the next row overwrites from its beginning on, so
-//! that rows of every length cost alike; one element for a row is repeated so. Rows whose elements lie apart, but beside
-//! those of the next row, are transposed.
+//! that rows of every length cost alike; one element for a row is repeated so. Rows whose elements lie apart, but
+//! beside those of the next row, are transposed.
 //!
 //! Not here: copies of one row (`rows/moves.rs`), tiles (`tile.rs`).
 
@@ -54,8 +54,8 @@ pub unsafe fn expand(size: usize, to: *mut u8, from: ShortRows, (count, extent):
 /// Copies rows of `extent` elements that follow each other to where `count` rows belong.
 ///
 /// # Safety
-/// The elements are valid for reads and their places for writes, and they do not overlap. An element has `size` bytes, a
-/// power of two up to 16.
+/// The elements are valid for reads and their places for writes, and they do not overlap. An element has `size` bytes,
+/// a power of two up to 16.
 pub unsafe fn scatter(
     size: usize,
     to: ShortRows,

@@ -1,9 +1,10 @@
 //! Tiles: short rows that lie beside each other, transposed.
 //!
-//! Owns [`Tile`], its memory and its [`ShortRows`]. A row of a tile has one element of each short row, so that what is
-//! computed along short rows is computed by vectors across them, and every length costs alike.
+//! Owns [`ShortTile`], its memory and its [`ShortRows`]. A row of a tile has one element of each short row, so that
+//! what is computed along short rows is computed by vectors across them, and every length costs alike.
 //!
-//! Not here: the transposition (`transpose.rs`), computations on tiles (`reductions.rs`, `products.rs`, `library_ops`).
+//! Not here: the transposition (`transpose.rs`), computations on tiles (`tile_reductions.rs`, `products.rs`,
+//! `library_ops`).
 
 use super::super::moves::copy;
 use super::transpose::{TileRows, transpose};
@@ -45,7 +46,7 @@ pub struct ShortRows {
 
 /// The transposed elements of some short rows.
 #[derive(Clone, Copy)]
-pub struct Tile {
+pub struct ShortTile {
     first: *mut u8,
     /// Bytes from a row to the next.
     pitch: usize,
@@ -55,11 +56,11 @@ pub struct Tile {
     pub lanes: usize,
 }
 
-impl Tile {
+impl ShortTile {
     /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more.
-    pub fn new(memory: &mut TileMemory, size: usize, extent: usize) -> Tile {
+    pub fn new(memory: &mut TileMemory, size: usize, extent: usize) -> ShortTile {
         let lanes = (TILE / (extent * size) / LANES * LANES).clamp(LANES, MOST_LANES);
-        Tile { first: memory.0.as_mut_ptr().cast(), pitch: lanes * size + APART, size, lanes }
+        ShortTile { first: memory.0.as_mut_ptr().cast(), pitch: lanes * size + APART, size, lanes }
     }
 
     /// Element `k` of all short rows, one after another.
@@ -69,18 +70,18 @@ impl Tile {
     }
 
     /// A tile in memory that has a place for each of its elements, without gaps.
-    pub fn in_memory(first: *mut u8, size: usize, lanes: usize) -> Tile {
-        Tile { first, pitch: lanes * size, size, lanes }
+    pub fn in_memory(first: *mut u8, size: usize, lanes: usize) -> ShortTile {
+        ShortTile { first, pitch: lanes * size, size, lanes }
     }
 
     /// Every so many rows of the tile, from this one on.
-    pub fn part(self, (from, every): (usize, usize)) -> Tile {
-        Tile { first: self.row(from), pitch: self.pitch * every, ..self }
+    pub fn part(self, (from, every): (usize, usize)) -> ShortTile {
+        ShortTile { first: self.row(from), pitch: self.pitch * every, ..self }
     }
 
     /// The tile without its first rows.
-    pub fn from_row(self, k: usize) -> Tile {
-        Tile { first: self.row(k), ..self }
+    pub fn from_row(self, k: usize) -> ShortTile {
+        ShortTile { first: self.row(k), ..self }
     }
 
     /// Copies `count` short rows of `extent` elements into the tile, from this lane on.

@@ -46,11 +46,16 @@ pub unsafe fn transpose(size: usize, to: TileRows, from: TileRows, rows: usize, 
 ///
 /// # Safety
 /// As for [`transpose`].
-unsafe fn wide<W: Word>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
+unsafe fn wide<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        unsafe fn with_avx2<W: Word>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
+        unsafe fn with_avx2<W: LaneWord>(
+            to: TileRows,
+            from: TileRows,
+            rows: usize,
+            columns: usize,
+        ) {
             // SAFETY: the conditions are the same.
             unsafe { blocks::<W>(to, from, rows, columns) }
         }
@@ -70,7 +75,7 @@ unsafe fn wide<W: Word>(to: TileRows, from: TileRows, rows: usize, columns: usiz
 /// # Safety
 /// As for [`transpose`].
 #[inline(always)]
-unsafe fn blocks<W: Word>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
+unsafe fn blocks<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
     let n = W::COUNT;
     let (whole_rows, whole_columns) = match (rows < n, columns < n) {
         (false, false) => (rows, columns),
@@ -99,7 +104,7 @@ unsafe fn blocks<W: Word>(to: TileRows, from: TileRows, rows: usize, columns: us
 
 /// The first of `rows` short rows from whose beginning a whole vector ends before the last row does.
 #[inline(always)]
-fn whole_vectors<W: Word>(of: TileRows, rows: usize, columns: usize) -> usize {
+fn whole_vectors<W: LaneWord>(of: TileRows, rows: usize, columns: usize) -> usize {
     if of.pitch <= 0 {
         return 0;
     }
@@ -130,9 +135,10 @@ unsafe fn one_by_one<W: Copy>(
 /// Transposes a block of as many rows and columns as a vector has elements, or of all there are.
 ///
 /// # Safety
-/// As for [`transpose`]; vectors at the beginnings of the block's rows may be read, and at those of its columns written.
+/// As for [`transpose`]; vectors at the beginnings of the block's rows may be read, and at those of its columns
+/// written.
 #[inline(always)]
-unsafe fn block<W: Word>(
+unsafe fn block<W: LaneWord>(
     to: TileRows,
     from: TileRows,
     (row, rows): (usize, usize),
@@ -160,7 +166,7 @@ unsafe fn block<W: Word>(
 }
 
 /// A word of bits, and vectors of it.
-trait Word: Copy {
+trait LaneWord: Copy {
     /// 16 bytes.
     type Vector: Copy;
     const COUNT: usize;
@@ -173,7 +179,7 @@ trait Word: Copy {
 #[cfg(target_arch = "x86_64")]
 macro_rules! words {
     ($($t:ident $low:ident $high:ident;)*) => { $(
-        impl Word for $t {
+        impl LaneWord for $t {
             type Vector = std::arch::x86_64::__m128i;
             const COUNT: usize = 16 / size_of::<$t>();
             // SAFETY: any bits are a vector.
@@ -198,7 +204,7 @@ words! {
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! words {
     ($($t:ident)*) => { $(
-        impl Word for $t {
+        impl LaneWord for $t {
             type Vector = [$t; 16 / size_of::<$t>()];
             const COUNT: usize = 16 / size_of::<$t>();
             const NONE: Self::Vector = [0; 16 / size_of::<$t>()];

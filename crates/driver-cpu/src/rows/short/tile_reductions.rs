@@ -9,7 +9,7 @@
 use super::super::reducing::{accumulate, accumulate_three, reducing};
 use super::super::row_fn::{RowFn, RowFnMaker};
 use super::super::row_loops::{RowLoop, best, get, put};
-use super::tile::{ShortRows, Tile, TileMemory};
+use super::tile::{ShortRows, ShortTile, TileMemory};
 use gpupy_core::ir::REDUCE_LANES;
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
@@ -22,7 +22,8 @@ pub struct ShortRowReducer {
     /// Bytes of an element.
     size: usize,
     operation: Combination,
-    /// Loops for rows of 4, 8 and 16 elements, whose blocks of vectors are whole: they take two thirds of a tile's time.
+    /// Loops for rows of 4, 8 and 16 elements, whose blocks of vectors are whole: they take two thirds of a tile's
+    /// time.
     of_blocks: [Option<RowFn>; 3],
 }
 
@@ -60,7 +61,7 @@ impl ShortRowReducer {
             return unsafe { blocks(out, [row; 3], count) };
         }
         let mut memory = TileMemory::default();
-        let tile = Tile::new(&mut memory, size, extent);
+        let tile = ShortTile::new(&mut memory, size, extent);
         let (step, apart) = (size as isize, (extent * size) as isize);
         for first in (0..count).step_by(tile.lanes) {
             let m = tile.lanes.min(count - first);
@@ -94,7 +95,7 @@ impl Combination {
     ///
     /// # Safety
     /// The tile's rows hold them.
-    unsafe fn fold(&self, tile: Tile, m: usize, extent: usize) {
+    unsafe fn fold(&self, tile: ShortTile, m: usize, extent: usize) {
         let row = |k: usize| tile.row(k);
         // SAFETY: only rows below `extent` are named.
         unsafe {
