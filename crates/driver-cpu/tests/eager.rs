@@ -215,11 +215,14 @@ fn few_rows_are_picked_where_they_lie_and_mistakes_are_left_to_others() {
 fn an_element_is_written_and_those_who_have_the_old_elements_keep_them() {
     let context = auto();
     let x = ramp(4);
-    assert!(context.write_element(&x, 2, &Scalar::f32(9.0).bytes()));
-    assert!(!context.write_element(&x, 4, &Scalar::f32(9.0).bytes()), "there is no such element");
+    assert!(context.write_element(&x, 2, &Scalar::f32(9.0).bytes()[..4]));
+    assert!(
+        !context.write_element(&x, 4, &Scalar::f32(9.0).bytes()[..4]),
+        "there is no such element"
+    );
     assert!(!context.write_element(&x, 1, &Scalar::f64(9.0).bytes()), "it has another size");
     let snapshot = x.snapshot().unwrap();
-    assert!(context.write_element(&x, 1, &Scalar::f32(7.0).bytes()));
+    assert!(context.write_element(&x, 1, &Scalar::f32(7.0).bytes()[..4]));
     assert_eq!(bytes(&context, &snapshot), bytes(&context, &floats(&[0.0, 1.0, 9.0, 3.0])));
     assert_eq!(bytes(&context, &x), bytes(&context, &floats(&[0.0, 7.0, 9.0, 3.0])));
     assert_eq!(x.version(), 2);

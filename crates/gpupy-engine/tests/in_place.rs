@@ -317,7 +317,7 @@ fn memory_of_another_owner_is_only_read_and_kept_as_long_as_it_is() {
     };
     let element: Write = |context, x| {
         for position in 1..3 {
-            if !context.write_element(x, position, &Scalar::f32(-1.0).bytes()) {
+            if !context.write_element(x, position, &Scalar::f32(-1.0).bytes()[..4]) {
                 let view = x.slice_axis(0, position as usize, 1, 1);
                 context.assign(&view, ArrayOrScalar::Scalar(Scalar::f32(-1.0))).unwrap();
             }

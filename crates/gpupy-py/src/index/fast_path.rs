@@ -300,7 +300,9 @@ fn write_element(
             plain_parts(&operand, dtype).and_then(|(re, im)| complex_bytes(dtype, re, im));
         return Ok(element.is_some_and(|it| context.write_element(array, at, &it)));
     }
-    Ok(plain(&operand, dtype).is_some_and(|it| context.write_element(array, at, &it.bytes())))
+    let bytes = plain(&operand, dtype).map(|it| it.bytes());
+    let element = bytes.as_ref().and_then(|it| it.get(..dtype.size()));
+    Ok(element.is_some_and(|it| context.write_element(array, at, it)))
 }
 
 /// Writes a number to the view that a key selects, or an array of its shape and dtype.
