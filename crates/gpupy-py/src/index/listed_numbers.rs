@@ -10,10 +10,11 @@ use crate::convert::dtypes::numpy;
 use crate::index::setitem::plain;
 use crate::session::context::holds;
 use crate::session::errors::to_py;
-use gpupy_core::{DType, MAX_RANK, Op, Scalar, Shape, memory, op_eval};
+use gpupy_core::{DType, MAX_RANK, Op, Scalar, Shape, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
+use smallvec::SmallVec;
 
 /// The array that a number, a list or a tuple of numbers, of lists of numbers and so on becomes, of a dtype if one is
 /// given; `None` for everything else.
@@ -21,7 +22,10 @@ pub fn array_of(items: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Opti
     let Some(shape) = extents(items) else { return Ok(None) };
     let count = shape.iter().fold(1, |count: usize, extent| count.saturating_mul(*extent));
     // Most numbers have eight bytes.
-    let bytes = memory::with_room(count.saturating_mul(8)).map_err(to_py)?;
+    let mut bytes = SmallVec::new();
+    if bytes.try_reserve(count.saturating_mul(8)).is_err() {
+        return Ok(None);
+    }
     let mut numbers = ListedNumbers { dtype, is_given: dtype.is_some(), bytes };
     if !numbers.add_all(items, &shape)? {
         return Ok(None);
@@ -57,7 +61,7 @@ struct ListedNumbers {
     /// Their dtype: the given one, or that which those so far have together.
     dtype: Option<DType>,
     is_given: bool,
-    bytes: Vec<u8>,
+    bytes: SmallVec<[u8; 64]>,
 }
 
 impl ListedNumbers {
@@ -68,7 +72,11 @@ impl ListedNumbers {
         if let Ok(list) = items.cast_exact::<PyList>() {
             for at in 0..*extent {
                 let Ok(item) = list.get_item(at) else { return Ok(false) };
-                if !self.add_all(&item, inner)? {
+                let is_added = match inner.is_empty() {
+                    true => self.add(&item)?,
+                    false => self.add_all(&item, inner)?,
+                };
+                if !is_added {
                     return Ok(false);
                 }
             }
@@ -87,6 +95,13 @@ impl ListedNumbers {
     }
 
     fn add(&mut self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        // Most numbers are floats among floats.
+        if self.dtype == Some(DType::F64)
+            && let Ok(float) = item.cast_exact::<PyFloat>()
+        {
+            self.bytes.extend_from_slice(&float.value().to_le_bytes());
+            return Ok(true);
+        }
         let number = match self.dtype.filter(|_| self.is_given) {
             Some(dtype) => number_of(item, Some(dtype))?,
             None => number_of(item, None)?.and_then(|number| self.with_others(number)),
@@ -108,7 +123,8 @@ impl ListedNumbers {
             return None;
         }
         if together != before {
-            let mut bytes = memory::with_room(self.bytes.len() / before.size() * 8).ok()?;
+            let mut bytes = SmallVec::new();
+            bytes.try_reserve(self.bytes.len() / before.size() * 8).ok()?;
             for element in self.bytes.chunks_exact(before.size()) {
                 let element = Scalar::read(before, element)?;
                 let cast = op_eval::eval(Op::Cast, together, &[element])?;
@@ -127,6 +143,11 @@ const DEFAULTS: [DType; 3] = [DType::Bool, DType::I64, DType::F64];
 /// everything else, and where NumPy would refuse or warn.
 #[inline]
 pub fn number_of(item: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Scalar>> {
+    if dtype.is_none_or(|dtype| dtype == DType::F64)
+        && let Ok(float) = item.cast_exact::<PyFloat>()
+    {
+        return Ok(Some(Scalar::f64(float.value())));
+    }
     let is_number = item.is_exact_instance_of::<PyFloat>()
         || item.is_exact_instance_of::<PyInt>()
         || item.is_exact_instance_of::<PyBool>()
