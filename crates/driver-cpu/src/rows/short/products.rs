@@ -69,8 +69,11 @@ impl<T: Real> ShortProducts<T> {
                 for column in (0..whole).step_by(COLUMNS) {
                     self.sums::<W, COLUMNS>(row, column);
                 }
-                for column in whole..columns {
-                    self.sums::<W, 1>(row, column);
+                match columns - whole {
+                    1 => self.sums::<W, 1>(row, whole),
+                    2 => self.sums::<W, 2>(row, whole),
+                    3 => self.sums::<W, 3>(row, whole),
+                    _ => {}
                 }
             }
         }
