@@ -149,6 +149,31 @@ def test_axes_that_no_view_merges_take_a_copy_and_one_launch(auto, axes):
         numpy.testing.assert_allclose(numpy.asarray(made), exact, rtol=1e-5, atol=1e-6, strict=True)
 
 
+# The last but one has as many points as are combined one by one.
+WINDOWS = [(2, 3), (3, 3), (4, 4), (5, 3), (3, 8), (7, 7), (9, 9), (2, 33), (16, 8), (17, 15)]
+WINDOW_MAPS = [
+    lambda w: w,
+    lambda w: w * w,
+    lambda w: gpupy.maximum(w, 0.25)[::-1, :, ::-1],
+    lambda w: w.transpose(1, 0, 3, 2) * 2 - 1,
+]
+
+
+def test_windows_of_every_size_are_reduced_without_a_copy_of_each(driver, some):
+    given = numpy.random.default_rng(1).random((70, 90), dtype="f4")
+    windows, x = numpy.lib.stride_tricks.sliding_window_view, gpupy.asarray(given)
+    for size, made in some(list(itertools.product(WINDOWS, WINDOW_MAPS)), 8):
+        copied = gpupy.asarray(numpy.ascontiguousarray(windows(given, size)))
+        for name in ("sum", "max"):
+            gpupy.reset_stats()
+            reduced = numpy.asarray(getattr(made(windows(x, size)), name)(axis=(2, 3)))
+            launches = gpupy.stats()["launches"]
+            alone = numpy.asarray(getattr(made(copied), name)(axis=(2, 3)))
+            assert reduced.tobytes() == alone.tobytes()
+            if driver == "cpu" and size != (17, 15):
+                assert launches == 1
+
+
 @pytest.mark.parametrize("axes", [(True,), (False, 1), (0, 0), (0, -2), (5,), (0, 1.0)])
 def test_axes_that_numpy_refuses_are_refused_in_its_words(driver, axes):
     x = numpy.ones((2, 3))

@@ -4,8 +4,9 @@
 //! operands of scalar operations, which fuse with their operands and with readers of the result. Otherwise a view
 //! usually says which elements are combined. Where no view does, as for the blocks of an image, the tree begins on rows
 //! of the innermost reduced axis, which are views: rows of a chunk or more are reduced by themselves; rows of few
-//! elements are the tree's lanes, and are combined element by element. Invariant: whichever way is taken, each element
-//! goes through the tree as `docs/ir.md` says.
+//! elements are the tree's lanes, and are combined element by element. Rows of any other length are combined point by
+//! point, where the points of neighbouring results lie side by side, as those of windows do. Invariant: whichever way is
+//! taken, each element goes through the tree as `docs/ir.md` says.
 //!
 //! Not here: library operations (`library_recording.rs`), how steps are evaluated (`evaluate.rs`).
 
@@ -20,7 +21,7 @@ use crate::thresholds::T;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::whole;
-use gpupy_core::shape::Shape;
+use gpupy_core::shape::{Shape, contiguous_strides};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Reverse;
@@ -185,11 +186,19 @@ impl Recorder {
             width.is_multiple_of(REDUCE_LANES)
         };
         let outer: ReducedAxes = gone.iter().copied().filter(|axis| *axis != inner).collect();
+        if n <= REDUCE_CHUNK && array.constant().is_none() {
+            let by_points = n <= T.combined_points
+                && array.size() >= n * T.apart_results
+                && are_side_by_side(array, gone);
+            let width = match by_points {
+                true => 1,
+                false if is_lanes => width.min(REDUCE_LANES),
+                false => return Ok(None),
+            };
+            return self.lanes_by_rows(op, array, &outer, (inner, width)).map(Some);
+        }
         if !is_lanes {
             return Ok(None);
-        }
-        if n <= REDUCE_CHUNK && array.constant().is_none() {
-            return self.lanes_by_rows(op, array, &outer, inner).map(Some);
         }
         // Chunks of whole rows: first each of them, then their results.
         let last = outer.iter().rev().copied().find(|axis| extents[*axis] > 1);
@@ -210,9 +219,15 @@ impl Recorder {
         self.reduce(op, &first, &rest, false).map(Some)
     }
 
-    /// A reduction of one chunk: the rows of an axis, or pieces of them that are as wide as the tree has lanes, are
+    /// A reduction of one chunk: the rows of an axis, or pieces of them of a width that divides the tree's lanes, are
     /// combined as its lanes are, and then their results along that axis.
-    fn lanes_by_rows(&self, op: Op, array: &Array, outer: &[usize], inner: usize) -> Result<Array> {
+    fn lanes_by_rows(
+        &self,
+        op: Op,
+        array: &Array,
+        outer: &[usize],
+        (inner, width): (usize, usize),
+    ) -> Result<Array> {
         let mut pieces = vec![array.clone()];
         for (removed, axis) in outer.iter().enumerate() {
             let parts = |piece: &Array| -> Vec<Array> {
@@ -222,7 +237,6 @@ impl Recorder {
             pieces = pieces.iter().flat_map(parts).collect();
         }
         let along = inner - outer.iter().filter(|axis| **axis < inner).count();
-        let width = array.shape()[inner].min(REDUCE_LANES);
         let parts = |piece: &Array| -> Vec<Array> {
             let starts = (0..piece.shape()[along]).step_by(width);
             starts.map(|start| piece.slice_axis(along, start, width, 1)).collect()
@@ -278,6 +292,47 @@ fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
     };
     let longest = gone.iter().copied().max_by_key(|axis| array.shape()[*axis]);
     longest.filter(|_| lies_otherwise)
+}
+
+/// Whether the elements of which a pending map is made, or those of an array that is there, lie side by side along the
+/// last axis that is not reduced.
+fn are_side_by_side(array: &Array, gone: &[usize]) -> bool {
+    let extents = array.shape();
+    let kept = (0..array.ndim()).rev().find(|axis| !gone.contains(axis) && extents[*axis] > 1);
+    let Some(kept) = kept else { return false };
+    if array.strides()[kept].unsigned_abs() <= 1 {
+        return true;
+    }
+    let mut map = match array.current().held() {
+        Contents::Value(value) if value.len() == array.size() => value.clone(),
+        _ => return false,
+    };
+    // The axis of the map, of which the array shows all.
+    let strides = contiguous_strides(map.shape());
+    let is_it = |axis: &usize| {
+        strides[*axis] == array.strides()[kept] && map.shape()[*axis] == extents[kept]
+    };
+    let Some(kept) = (0..strides.len()).find(is_it) else { return false };
+    loop {
+        let ValueKind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_), inputs } = &map.0.kind else {
+            return false;
+        };
+        let are_near = inputs.iter().all(|input| match input {
+            Input::View(_, layout) => layout.strides[kept].unsigned_abs() <= 1,
+            Input::Scalar(_) | Input::Whole(_) => true,
+        });
+        let operands = map.state().operands.clone();
+        let whole = inputs.iter().zip(operands).find_map(|(input, operand)| match input {
+            Input::Whole(_) => operand,
+            Input::Scalar(_) | Input::View(..) => None,
+        });
+        match whole {
+            _ if !are_near => return false,
+            Some(below) if !below.is_computed() && below.shape() == map.shape() => map = below,
+            Some(_) => return false,
+            None => return true,
+        }
+    }
 }
 
 /// Whether reductions give the same bits in whatever order elements are combined.
