@@ -80,6 +80,34 @@ def test_a_result_has_elements_of_its_own(driver):
         assert a[0] == 0
 
 
+# Views that turn an array round.
+TURNED = {
+    "itself": lambda x: x,
+    "transposed": lambda x: x.T,
+    "flipped": lambda x: x[::-1],
+    "turned": lambda x: x[:, ::-1].T,
+}
+
+
+@pytest.mark.parametrize("turned", TURNED.values(), ids=TURNED)
+@pytest.mark.parametrize("parts", [(slice(1, None), slice(-1)), (slice(-2), slice(2, None))], ids=str)
+def test_a_shift_by_slices_is_read_where_it_lies_in_any_order_of_axes(driver, turned, parts):
+    into, of = parts
+
+    def shifted(xp, x):
+        out = turned(xp.zeros_like(x))
+        out[into] = turned(x)[of]
+        return x - out * 2
+
+    a = given((40, 40))
+    x = gp.asarray(a)
+    gp.reset_stats()
+    result = np.asarray(shifted(gp, x))
+    np.testing.assert_array_equal(result, shifted(np, a))
+    if driver == "cpu":
+        assert gp.stats()["launches"] == 1
+
+
 def test_a_stencil_over_shifts_is_one_launch(driver):
     a = given((40, 50))
     x = gp.asarray(a)

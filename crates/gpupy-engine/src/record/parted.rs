@@ -9,7 +9,7 @@
 
 use super::recorder::Recorder;
 use crate::graph::join::Join;
-use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
+use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueKind};
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, contiguous_strides};
@@ -179,46 +179,54 @@ fn of_part(old: &Value, join: &Join, part: usize, range: Range<usize>) -> Option
     Some((input, operand))
 }
 
-/// The coordinates that a view of a value shows, if they are a box of it in C order, and which of its axes goes along
+/// An axis of a view that goes along an axis of a value, and whether it goes backwards.
+type Along = Option<(usize, bool)>;
+
+/// The coordinates that a view of a value shows, if they are a box of it in any order, and which of its axes goes along
 /// each axis of the value.
-fn box_of(view: &View, shape: &[usize]) -> Option<(BoxRanges, SmallVec<[Option<usize>; 4]>)> {
+fn box_of(view: &View, shape: &[usize]) -> Option<(BoxRanges, SmallVec<[Along; 4]>)> {
     let steps = contiguous_strides(shape);
-    let mut rest = usize::try_from(view.offset).ok()?;
+    let mut first = view.offset;
+    for (extent, stride) in view.shape.iter().zip(&view.strides) {
+        first += (*stride).min(0) * (*extent as isize - 1).max(0);
+    }
+    let mut rest = usize::try_from(first).ok()?;
     let mut ranges = BoxRanges::new();
     for step in &steps {
         let start = rest / *step as usize;
         rest %= *step as usize;
         ranges.push(start..start + 1);
     }
-    let mut axes = SmallVec::from_elem(None, shape.len());
-    let mut next = 0;
+    let mut axes: SmallVec<[Along; 4]> = SmallVec::from_elem(None, shape.len());
     for (own, (extent, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
         if *extent == 1 {
             continue;
         }
-        let axis = (next..shape.len()).find(|axis| shape[*axis] > 1 && steps[*axis] == *stride)?;
+        let is_along = |axis: &usize| shape[*axis] > 1 && steps[*axis] == stride.abs();
+        let axis = (0..shape.len()).find(is_along).filter(|axis| axes[*axis].is_none())?;
         ranges[axis].end = ranges[axis].start + extent;
-        axes[axis] = Some(own);
-        next = axis + 1;
+        axes[axis] = Some((own, *stride < 0));
     }
     let is_inside = ranges.iter().zip(shape).all(|(range, extent)| range.end <= *extent);
     is_inside.then_some((ranges, axes))
 }
 
 /// An operand that is seen over the extents of a view, seen over those of the box that this shows.
-fn in_box(
-    (input, value): &Operand,
-    dest: &View,
-    extents: &[usize],
-    axes: &[Option<usize>],
-) -> Operand {
+fn in_box((input, value): &Operand, dest: &View, extents: &[usize], axes: &[Along]) -> Operand {
     let input = match value {
         None => input.clone(),
         Some(value) => {
-            let layout = input.layout(&dest.shape);
-            let strides = axes.iter().map(|axis| axis.map_or(0, |own| layout.strides[own]));
-            let strides = strides.collect();
-            Input::new(value.id(), &View { offset: layout.offset, shape: extents.into(), strides })
+            let InputLayout { mut offset, strides } = input.layout(&dest.shape);
+            let mut of = |(axis, along): (usize, &Along)| match along {
+                Some((own, true)) => {
+                    offset += strides[*own] * (extents[axis] as isize - 1);
+                    -strides[*own]
+                }
+                Some((own, false)) => strides[*own],
+                None => 0,
+            };
+            let strides = axes.iter().enumerate().map(&mut of).collect();
+            Input::new(value.id(), &View { offset, shape: extents.into(), strides })
         }
     };
     (input, value.clone())
