@@ -150,7 +150,8 @@ def test_axes_that_no_view_merges_take_a_copy_and_one_launch(auto, axes):
 
 
 # The last but one has as many points as are combined one by one.
-WINDOWS = [(2, 3), (3, 3), (4, 4), (5, 3), (3, 8), (7, 7), (9, 9), (2, 33), (16, 8), (17, 15)]
+WINDOWS = [(1, 5), (17, 1), (1, 64), (2, 3), (3, 3), (4, 4), (5, 3), (3, 8), (7, 7), (9, 9), (2, 33), (16, 8)]
+WINDOWS += [(17, 15)]
 WINDOW_MAPS = [
     lambda w: w,
     lambda w: w * w,
@@ -170,8 +171,9 @@ def test_windows_of_every_size_are_reduced_without_a_copy_of_each(driver, some):
             launches = gpupy.stats()["launches"]
             alone = numpy.asarray(getattr(made(copied), name)(axis=(2, 3)))
             assert reduced.tobytes() == alone.tobytes()
-            if driver == "cpu" and size != (17, 15):
-                assert launches == 1
+            if driver == "cpu":
+                # A map that takes many operations for all points of a window is stored first.
+                assert launches <= (1 if numpy.prod(size) <= 81 else 2)
 
 
 @pytest.mark.parametrize("axes", [(True,), (False, 1), (0, 0), (0, -2), (5,), (0, 1.0)])
@@ -192,6 +194,17 @@ OBJECTS = [numpy.int64(0), numpy.int32(-1), numpy.array(0), numpy.uint8(1), nump
 def test_objects_that_name_an_axis_are_taken_or_refused_as_by_numpy(driver, shape, axis):
     for name in ("sum", "max", "any", "prod"):
         check(lambda xp, name=name: getattr(xp, name)(xp.ones(shape), axis=axis), name)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8, 16, 31, 64, 100, 200])
+def test_windows_of_a_line_have_the_same_bits_as_their_copies(auto, k):
+    line = numpy.random.default_rng(2).random(5000)
+    of_each = numpy.lib.stride_tricks.sliding_window_view
+    windows, copied = of_each(gpupy.asarray(line), k), gpupy.asarray(of_each(line, k).copy())
+    for name in ("sum", "max", "std", "prod"):
+        reduced = numpy.asarray(getattr(windows, name)(axis=1))
+        assert reduced.tobytes() == numpy.asarray(getattr(copied, name)(axis=1)).tobytes()
+        numpy.testing.assert_allclose(reduced, getattr(numpy.asarray(copied), name)(axis=1), rtol=1e-12)
 
 
 # Axes of few points to combine, and of a chunk of the canonical tree or nearly so.

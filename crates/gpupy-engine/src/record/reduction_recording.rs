@@ -13,6 +13,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::graph::deferred::WholeAxisOp;
+use crate::graph::pending_map::PendingMap;
 use crate::graph::tree_lanes::{FEW, folded};
 use crate::graph::value::{Input, NodeOp, Operand, ValueKind};
 use crate::memory::view::View;
@@ -94,6 +95,7 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
+            Some(_) if is_by_points(array, &gone, true) => self.by_points(op, array, &gone)?,
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -187,12 +189,9 @@ impl Recorder {
         };
         let outer: ReducedAxes = gone.iter().copied().filter(|axis| *axis != inner).collect();
         if n <= REDUCE_CHUNK && array.constant().is_none() {
-            let by_points = n <= T.combined_points
-                && array.size() >= n * T.apart_results
-                && are_side_by_side(array, gone);
-            let width = match by_points {
-                true => 1,
-                false if is_lanes => width.min(REDUCE_LANES),
+            let width = match is_lanes {
+                _ if is_by_points(array, gone, false) => 1,
+                true => width.min(REDUCE_LANES),
                 false => return Ok(None),
             };
             return self.lanes_by_rows(op, array, &outer, (inner, width)).map(Some);
@@ -217,6 +216,12 @@ impl Recorder {
         let rest: ReducedAxes =
             outer.iter().map(|axis| axis - usize::from(*axis > inner)).collect();
         self.reduce(op, &first, &rest, false).map(Some)
+    }
+
+    /// A reduction of one chunk, whose points are combined one by one.
+    fn by_points(&self, op: Op, array: &Array, gone: &[usize]) -> Result<Array> {
+        let Some((inner, outer)) = gone.split_last() else { return Ok(array.clone()) };
+        self.lanes_by_rows(op, array, outer, (*inner, 1))
     }
 
     /// A reduction of one chunk: the rows of an axis, or pieces of them of a width that divides the tree's lanes, are
@@ -294,45 +299,40 @@ fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
     longest.filter(|_| lies_otherwise)
 }
 
-/// Whether the elements of which a pending map is made, or those of an array that is there, lie side by side along the
-/// last axis that is not reduced.
-fn are_side_by_side(array: &Array, gone: &[usize]) -> bool {
+/// Whether the points of a reduction are combined each by itself: those of neighbouring results lie side by side, there
+/// are many results, and few operations for each. `overlaps` asks for windows, whose own elements lie side by side, too.
+fn is_by_points(array: &Array, gone: &[usize], overlaps: bool) -> bool {
     let extents = array.shape();
-    let kept = (0..array.ndim()).rev().find(|axis| !gone.contains(axis) && extents[*axis] > 1);
-    let Some(kept) = kept else { return false };
-    if array.strides()[kept].unsigned_abs() <= 1 {
+    let n: usize = gone.iter().map(|axis| extents[*axis]).product();
+    // Each point is a node to plan; a copy would store and load an element for each of its results, in a nanosecond.
+    let is_planned = (array.size() / n) as f64 >= T.planned_node;
+    if n > T.combined_points || !is_planned || array.constant().is_some() {
+        return false;
+    }
+    let last = |is_gone: bool| {
+        let is_it = |axis: &usize| gone.contains(axis) == is_gone && extents[*axis] > 1;
+        (0..array.ndim()).rev().find(is_it)
+    };
+    let Some(kept) = last(false) else { return false };
+    let axes: SmallVec<[usize; 2]> =
+        [Some(kept), last(true).filter(|_| overlaps)].into_iter().flatten().collect();
+    if axes.iter().all(|axis| array.strides()[*axis].unsigned_abs() <= 1) {
         return true;
     }
-    let mut map = match array.current().held() {
+    // Of a map those lie so that it is made of.
+    let value = match array.current().held() {
         Contents::Value(value) if value.len() == array.size() => value.clone(),
         _ => return false,
     };
-    // The axis of the map, of which the array shows all.
-    let strides = contiguous_strides(map.shape());
-    let is_it = |axis: &usize| {
-        strides[*axis] == array.strides()[kept] && map.shape()[*axis] == extents[kept]
-    };
-    let Some(kept) = (0..strides.len()).find(is_it) else { return false };
-    loop {
-        let ValueKind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_), inputs } = &map.0.kind else {
-            return false;
+    let strides = contiguous_strides(value.shape());
+    let of_map = |axis: &usize| {
+        let is_it = |own: &usize| {
+            strides[*own] == array.strides()[*axis] && value.shape()[*own] == extents[*axis]
         };
-        let are_near = inputs.iter().all(|input| match input {
-            Input::View(_, layout) => layout.strides[kept].unsigned_abs() <= 1,
-            Input::Scalar(_) | Input::Whole(_) => true,
-        });
-        let operands = map.state().operands.clone();
-        let whole = inputs.iter().zip(operands).find_map(|(input, operand)| match input {
-            Input::Whole(_) => operand,
-            Input::Scalar(_) | Input::View(..) => None,
-        });
-        match whole {
-            _ if !are_near => return false,
-            Some(below) if !below.is_computed() && below.shape() == map.shape() => map = below,
-            Some(_) => return false,
-            None => return true,
-        }
-    }
+        (0..strides.len()).find(is_it)
+    };
+    let Some(map) = PendingMap::of(&value, T.most_apart as usize / n) else { return false };
+    axes.iter().all(|axis| of_map(axis).is_some_and(|own| map.reads_side_by_side(own)))
 }
 
 /// Whether reductions give the same bits in whatever order elements are combined.

@@ -440,16 +440,19 @@ impl<'d> Walker<'d> {
                 below.id() != value.id() && self.device.flush.fates.is_stored(below.id());
             is_stored || self.device.is_all_there(below)
         };
-        let weight = |most| {
+        let weight = |most, is_there: &dyn Fn(&Value) -> bool| {
             let is_chained = cost::is_chained(size_of(&self.space), &self.device.caps);
             let joins = !(is_chained && chain::has_chains(self.device, value.dtype()));
             cost::weight(value, most, u32::from(joins), is_there)
         };
+        // What has fewer elements is decided on by itself.
+        let is_apart = |below: &Value| is_there(below) || below.len() < value.len();
         // Boxes that lie apart would each compute their own elements by themselves, too.
         let is_of_boxes = self.boxes > 1 && points <= reach().len();
         let accesses = if is_of_boxes { self.accesses_of_a_box(nodes) } else { nodes.len() };
         let is_only_here = || !self.is_needed_by_fellows(value);
-        if cost::again(value, accesses, points, reach, is_only_here, weight) > T.recompute {
+        let own = |most| weight(most, &is_apart);
+        if cost::again(value, accesses, points, reach, is_only_here, own) > T.recompute {
             return true;
         }
         if !Growth::may_pay(value, points, &self.device.caps) {
@@ -459,7 +462,8 @@ impl<'d> Walker<'d> {
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
-        points > stored && Growth { points, stored }.pays(weight(Growth::most()), &self.device.caps)
+        points > stored
+            && Growth { points, stored }.pays(weight(Growth::most(), &is_there), &self.device.caps)
     }
 
     /// Whether needs of the same step, those of several other kernels, need a value too, as far as few values show.
