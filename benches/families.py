@@ -1,12 +1,12 @@
 """Plain NumPy programs at sizes that nobody chose, beside NumPy: ``python benches/families.py [--seed S]``.
 
-Owns the draw, the verdicts and the tables. Of each family (`benches/families/`) a central extent k is drawn,
-with the choices of its text, and its neighbours are timed too: one fewer, one more, half, twice, around the
-next power of two, and k with twice the elements. Another seed, which is printed, draws others. A *gain* is
-NumPy's time over gpupy's. A row *fails* where a size gains less than a third of its neighbours' median (a
-cliff), or less than 0.95; it counts if three further measurements say the same. A wrong value fails at once.
-The status is 1 if anything failed. Not here: the clock (`benches/families/measuring.py`), the programs,
-everyday lengths of one axis (`benches/short_axes.py`).
+Owns the verdicts and the tables. Of each family (`benches/families/`) a central extent k is drawn, with the
+choices of its text, and its neighbours are timed too: one fewer, one more, half, twice, around the next power
+of two, and k with twice the elements. Another seed, which is printed, draws others. A *gain* is NumPy's time
+over gpupy's. A row *fails* where a size gains less than a third of its neighbours' median (a cliff), or less
+than 0.95; it counts if three further measurements say the same. A wrong value fails at once. The status is 1
+if anything failed. Not here: the draw and the clock (`benches/families/cases.py`), counts of instructions
+(`benches/families_counted.py`), every length of one short axis (`benches/short_axes.py`).
 """
 
 import argparse
@@ -16,36 +16,19 @@ import os
 import secrets
 import statistics
 import sys
-import zlib
 
 # One thread each, and NumPy's products by the processor's own instructions.
 os.environ.update({"GPUPY_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 os.environ.pop("OPENBLAS_CORETYPE", None)
 os.environ.pop("OPENBLAS_L2_SIZE", None)
 
-import numpy
-from families import (
-    FAMILIES,
-    axes,
-    groups,
-    kinds,
-    orders,
-    others,
-    products,
-    rows,
-    selections,
-    stencils,
-    steps,
-    windows,
-)
-from families.measuring import Case, WrongError
+import families_counted
+from families import FAMILIES
+from families.cases import WrongError, drawn
 
 import gpupy
 from gpupy._bench import table
 
-FILES = (rows, axes, windows, stencils, steps, selections, groups, orders, products, kinds, others)
-# Elements of a case, between which a number is drawn.
-ELEMENTS = (100_000, 300_000)
 # A size that gains less than this part of its neighbours' median is a cliff.
 CLIFF = 1 / 3
 # A gain below this is a failure.
@@ -55,21 +38,6 @@ AGAIN = 3
 # A cliff where gpupy takes less than this times what it takes for neighbours is one of NumPy's.
 NUMPYS = 1.5
 HEADS = ("verdict", "program", "ns an element", "neighbours'", "NumPy's", "gain", "neighbours'", "")
-
-
-def drawn(family, seed, number):
-    """The cases of a family that this seed draws the numberth time: a centre and its neighbours."""
-    own = [seed, number, zlib.crc32(family.name.encode())]
-    rng = numpy.random.default_rng(own)
-    least, most = max(family.least, 1), family.most
-    k = min(round(math.exp(rng.uniform(math.log(least), math.log(most + 1)))), most)
-    n = round(math.exp(rng.uniform(*map(math.log, ELEMENTS))))
-    choices = {name: values[rng.integers(len(values))] for name, values in family.choices.items()}
-    power = 1 << k.bit_length()
-    near = {k - 1, k, k + 1, k // 2, 2 * k, power - 1, power, power + 1}
-    extents = sorted(extent for extent in near if family.least <= extent <= most)
-    places = [(extent, n) for extent in extents] + [(k, 2 * n)]
-    return [Case(family, extent, size, choices, int(rng.integers(2**31))) for extent, size in places]
 
 
 def swept(cases):
@@ -182,6 +150,7 @@ def main():
     parser.add_argument("--draws", type=int, default=1, help="of each family")
     parser.add_argument("--families", default="", metavar="A,B", help="parts of their names, or files")
     parser.add_argument("--list", action="store_true", help="only the names")
+    parser.add_argument("--instructions", action="store_true", help="counts, of one seed, instead of times")
     parser.add_argument("--json", metavar="FILE", help="all rows as JSON")
     options = parser.parse_args()
 
@@ -192,6 +161,9 @@ def main():
     if options.list:
         print("\n".join(f"{each.file:12} {each.name}, k from {each.least} to {each.most}" for each in chosen))
         return 0
+    if options.instructions:
+        part = 1 if options.families else families_counted.PART
+        return families_counted.report([each.name for each in chosen[::part]])
     print(f"{len(chosen)} families, --seed {options.seed}, driver {gpupy.current_driver()}")
     print("program [choices; elements]  k: ns an element (gain)")
     found = []

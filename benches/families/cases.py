@@ -1,12 +1,14 @@
-"""One program of a family by NumPy and by gpupy in turns: `Case`, with its values compared and its times.
+"""Programs of families at drawn sizes, by NumPy and by gpupy in turns: `Case`, and `drawn`, which gives them.
 
-Owns the clock and the comparison. Invariants: both sides begin with the same arrays, which exist before the
-clock starts; a run ends when every result is an array of NumPy; nothing of a run lives on into the next one,
-which would be answered from it; the clock is the processor time of all threads, of which each side has one.
-Not here: which cases there are, and what a time has to be (`benches/families.py`).
+Owns the draw, the clock and the comparison. Invariants: both sides begin with the same arrays, which exist
+before the clock starts; a run ends when every result is an array of NumPy; nothing of a run lives on into the
+next one, which would be answered from it; the clock is the processor time of all threads, of which each side
+has one. Not here: what a time has to be (`benches/families.py`).
 """
 
+import math
 import time
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +16,27 @@ import numpy
 
 import gpupy
 
-from . import Family
+from . import (
+    Family,
+    axes,
+    groups,
+    kinds,
+    orders,
+    others,
+    products,
+    rows,
+    selections,
+    stencils,
+    steps,
+    windows,
+)
 from .data import Data
 
+# Programs join `FAMILIES` where their files are imported.
+FILES = (rows, axes, windows, stencils, steps, selections, groups, orders, products, kinds, others)
+
+# Elements of a case, between which a number is drawn.
+ELEMENTS = (100_000, 300_000)
 # Runs before the clock starts: what was new in a first run is compiled well in a later one.
 WARM = 3
 # Each side's turn takes so many seconds at least, of which the fastest run counts.
@@ -88,6 +108,21 @@ class Case:
             least = min(least, time.process_time() - start)
             del made
         return least
+
+
+def drawn(family, seed, number, elements=ELEMENTS):
+    """The cases of a family that this seed draws the numberth time: a centre and its neighbours."""
+    own = [seed, number, zlib.crc32(family.name.encode())]
+    rng = numpy.random.default_rng(own)
+    least, most = max(family.least, 1), family.most
+    k = min(round(math.exp(rng.uniform(math.log(least), math.log(most + 1)))), most)
+    n = round(math.exp(rng.uniform(*map(math.log, elements))))
+    choices = {name: values[rng.integers(len(values))] for name, values in family.choices.items()}
+    power = 1 << k.bit_length()
+    near = {k - 1, k, k + 1, k // 2, 2 * k, power - 1, power, power + 1}
+    extents = sorted(extent for extent in near if family.least <= extent <= most)
+    places = [(extent, n) for extent in extents] + [(k, 2 * n)]
+    return [Case(family, extent, size, choices, int(rng.integers(2**31))) for extent, size in places]
 
 
 def check(wanted, found, given):
