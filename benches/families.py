@@ -3,10 +3,11 @@
 Owns the verdicts and the tables. Of each family (`benches/families/`) a central extent k is drawn, with the
 choices of its text, and its neighbours are timed too: one fewer, one more, half, twice, around the next power
 of two, and k with twice the elements. Another seed, which is printed, draws others. A *gain* is NumPy's time
-over gpupy's. A row *fails* where a size gains less than a third of its neighbours' median (a cliff), or less
-than 0.95; it counts if three further measurements say the same. A wrong value fails at once. The status is 1
-if anything failed. Not here: the draw and the clock (`benches/families/cases.py`), counts of instructions
-(`benches/families_counted.py`), every length of one short axis (`benches/short_axes.py`).
+over gpupy's. A row *fails* where a size gains less than a third of its neighbours' median, or of the size
+beside it (a cliff), or less than 0.95; it counts if three further measurements say the same. A wrong value
+fails at once. The status is 1 if anything failed. Not here: the draw and the clock
+(`benches/families/cases.py`), counts of instructions (`benches/families_counted.py`), every length of one
+short axis (`benches/short_axes.py`).
 """
 
 import argparse
@@ -47,6 +48,14 @@ def swept(cases):
         near = [other for other in found if other is not one and other["gain"]]
         one["neighbours"] = statistics.median(other["gain"] for other in near) if near else one["gain"]
         one["usual"] = statistics.median(map(nanoseconds, near)) if near else nanoseconds(one)
+        for other in near:
+            is_beside = abs(other["case"].k - one["case"].k) == 1 and other["case"].n == one["case"].n
+            if (
+                is_beside
+                and other["gain"] > one["neighbours"]
+                and nanoseconds(one) > NUMPYS * nanoseconds(other)
+            ):
+                one["neighbours"], one["usual"] = other["gain"], nanoseconds(other)
         if one["verdict"] or not suspicion(one):
             continue
         again = [row(one["case"]) for _ in range(AGAIN)]

@@ -73,7 +73,7 @@ def blur_along_an_axis(np, k, image, axis, mode):
 @family(lambda data, k: [data.grid()], k=(2, 30))
 def box_sums_by_an_integral_image(np, k, image):
     table = np.zeros((image.shape[0] + 1, image.shape[1] + 1))
-    table[1:, 1:] = image.cumsum(axis=0).cumsum(axis=1)
+    table[1:, 1:] = image.cumsum(axis=0, dtype=np.float64).cumsum(axis=1)
     return table[k:, k:] - table[:-k, k:] - table[k:, :-k] + table[:-k, :-k]
 
 
