@@ -157,6 +157,7 @@ def main():
         "--seed", type=int, default=secrets.randbelow(10**6), help="draws the same sizes again"
     )
     parser.add_argument("--draws", type=int, default=1, help="of each family")
+    parser.add_argument("--dense", action="store_true", help="each small extent, rather than a few of them")
     parser.add_argument("--families", default="", metavar="A,B", help="parts of their names, or files")
     parser.add_argument("--list", action="store_true", help="only the names")
     parser.add_argument("--instructions", action="store_true", help="counts, of one seed, instead of times")
@@ -178,7 +179,7 @@ def main():
     found = []
     for family in chosen:
         for number in range(options.draws):
-            rows_of_draw = swept(drawn(family, options.seed, number))
+            rows_of_draw = swept(drawn(family, options.seed, number, dense=options.dense))
             print(line(rows_of_draw), flush=True)
             found += rows_of_draw
     if options.json:

@@ -37,6 +37,8 @@ FILES = (rows, axes, windows, stencils, steps, selections, groups, orders, produ
 
 # Elements of a case, between which a number is drawn.
 ELEMENTS = (100_000, 300_000)
+# All extents up to this one are timed where a curve is asked for.
+DENSE = 20
 # Runs before the clock starts: what was new in a first run is compiled well in a later one.
 WARM = 3
 # Each side's turn takes so many seconds at least, of which the fastest run counts.
@@ -110,8 +112,9 @@ class Case:
         return least
 
 
-def drawn(family, seed, number, elements=ELEMENTS):
-    """The cases of a family that this seed draws the numberth time: a centre and its neighbours."""
+def drawn(family, seed, number, elements=ELEMENTS, dense=False):
+    """The cases of a family that this seed draws the numberth time: a centre and its neighbours, or each
+    extent up to `DENSE` and those around powers of two."""
     own = [seed, number, zlib.crc32(family.name.encode())]
     rng = numpy.random.default_rng(own)
     least, most = max(family.least, 1), family.most
@@ -120,6 +123,9 @@ def drawn(family, seed, number, elements=ELEMENTS):
     choices = {name: values[rng.integers(len(values))] for name, values in family.choices.items()}
     power = 1 << k.bit_length()
     near = {k - 1, k, k + 1, k // 2, 2 * k, power - 1, power, power + 1}
+    if dense:
+        powers = [1 << bits for bits in range(most.bit_length())]
+        near = {*range(DENSE + 1), *powers, *(p - 1 for p in powers), *(p + 1 for p in powers), most}
     extents = sorted(extent for extent in near if family.least <= extent <= most)
     places = [(extent, n) for extent in extents] + [(k, 2 * n)]
     return [Case(family, extent, size, choices, int(rng.integers(2**31))) for extent, size in places]

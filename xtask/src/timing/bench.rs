@@ -58,7 +58,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             others.remove(place);
         }
         let known = ["--draws", "--families", "--json", "--seed"];
-        demo::check(&others, &known, &["--instructions", "--list"])?;
+        demo::check(&others, &known, &["--dense", "--instructions", "--list"])?;
         return script("families of programs", &["benches/families.py"], &others);
     }
     if let Some(place) = arguments.iter().position(|word| word == "--loops") {
