@@ -45,17 +45,7 @@ def swept(cases):
     """Rows for the cases of one draw: times and verdicts."""
     found = [row(case) for case in cases]
     for one in found:
-        near = [other for other in found if other is not one and other["gain"]]
-        one["neighbours"] = statistics.median(other["gain"] for other in near) if near else one["gain"]
-        one["usual"] = statistics.median(map(nanoseconds, near)) if near else nanoseconds(one)
-        for other in near:
-            is_beside = abs(other["case"].k - one["case"].k) == 1 and other["case"].n == one["case"].n
-            if (
-                is_beside
-                and other["gain"] > one["neighbours"]
-                and nanoseconds(one) > NUMPYS * nanoseconds(other)
-            ):
-                one["neighbours"], one["usual"] = other["gain"], nanoseconds(other)
+        compare(one, [other for other in found if other is not one and other["gain"]])
         if one["verdict"] or not suspicion(one):
             continue
         again = [row(one["case"]) for _ in range(AGAIN)]
@@ -66,6 +56,18 @@ def swept(cases):
             if one["verdict"] == "cliff" and nanoseconds(one) < NUMPYS * one["usual"]:
                 one["words"] = "NumPy's time differs"
     return found
+
+
+def compare(one, near):
+    """Notes what a row's neighbours gain and take: their medians, or those of a faster size beside it."""
+    one["neighbours"] = statistics.median(other["gain"] for other in near) if near else one["gain"]
+    one["usual"] = statistics.median(map(nanoseconds, near)) if near else nanoseconds(one)
+    case = one["case"]
+    beside = [other for other in near if abs(other["case"].k - case.k) == 1 and other["case"].n == case.n]
+    for other in beside:
+        is_faster = NUMPYS * nanoseconds(other) < nanoseconds(one)
+        if is_faster and other["gain"] > one["neighbours"]:
+            one["neighbours"], one["usual"] = other["gain"], nanoseconds(other)
 
 
 def nanoseconds(one):

@@ -20,13 +20,14 @@ def shifted(np, x, by, axis, how):
     if how == "roll":
         return np.roll(x, by, axis=axis)
     x = np.moveaxis(x, axis, 0)
+    kept, free = (x[:-by], slice(by, None)) if by > 0 else (x[-by:], slice(None, by))
     if how == "concatenate":
         out = np.concatenate([x[-by:], x[:-by]])
     elif how == "pad":
-        out = np.pad(x, [(by, 0)] + [(0, 0)] * (x.ndim - 1))[:-by]
+        out = np.pad(kept, [(max(by, 0), max(-by, 0))] + [(0, 0)] * (x.ndim - 1))
     else:
         out = np.zeros_like(x)
-        out[by:] = x[:-by]
+        out[free] = kept
     return np.moveaxis(out, 0, axis)
 
 
@@ -34,9 +35,7 @@ def shifted(np, x, by, axis, how):
 def laplacian_by_shifts(np, k, u, how):
     total = -2 * k * u
     for axis in range(k):
-        total = (
-            total + shifted(np, u, 1, axis, how) + np.flip(shifted(np, np.flip(u, axis), 1, axis, how), axis)
-        )
+        total = total + shifted(np, u, 1, axis, how) + shifted(np, u, -1, axis, how)
     return total
 
 
