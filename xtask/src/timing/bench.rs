@@ -1,17 +1,17 @@
 //! The command `bench` times NumPy against gpupy; with `--peers` other libraries too, with `--simulations` the
-//! examples' own loops, with `--loops` plain NumPy loops and with `--nodes` too the planning of a node, with
-//! `--small` the cost of a call, with `--accelerator` the programs of an article, with `--kernels DIR` published
-//! programs, with `--functions` compiled functions beside numba's, with `--scale` Dask's workers with NumPy's
-//! chunks and with gpupy's, with `--shaders` GPU drivers against shaders by hand, with `--second` the first run of
-//! a program in a second process against a warm one. With `--record` it stores the instruction counts of small
-//! operations.
+//! examples' own loops, with `--loops` plain NumPy loops and with `--nodes` too the planning of a node, with `--small`
+//! the cost of a call, with `--families` programs at sizes that a seed draws, with `--accelerator` the programs of an
+//! article, with `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with
+//! `--scale` Dask's workers with NumPy's chunks and with gpupy's, with `--shaders` GPU drivers against shaders by hand,
+//! with `--second` the first run of a program in a second process against a warm one. With `--record` it stores the
+//! instruction counts of small operations.
 //!
 //! Owns its command line. The timed programs are in Python (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/loops.py`, `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`),
-//! except the recording of an operation in the core (`benches/src/main.rs`). Invariant: times are printed and written,
-//! never asserted; instruction counts hardly change from run to run, so they are asserted
-//! (`benches/instructions.py`). Not here: the peers' environment and library (`peers`), the needs of the
-//! article's programs (`accelerator`).
+//! `benches/simulations.py`, `benches/loops.py`, `benches/families.py`, `benches/accelerator/`, `benches/kernels.py`,
+//! `benches/scale.py`), except the recording of an operation in the core (`benches/src/main.rs`). Invariant: times are
+//! printed and written, never asserted; instruction counts hardly change from run to run, so they are asserted
+//! (`benches/instructions.py`). Not here: the peers' environment and library (`peers`), the needs of the article's
+//! programs (`accelerator`).
 
 use std::fs;
 
@@ -49,6 +49,17 @@ pub fn run(arguments: &[String]) -> Result<()> {
         others.remove(place);
         demo::check(&others, &["--rounds", "--families"], &[])?;
         return script("short axes", &["benches/short_axes.py"], &others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--families") {
+        let mut others = arguments.to_vec();
+        // A list may follow, of words in the names of families.
+        let named = others.get(place + 1).is_some_and(|word| !word.starts_with("--"));
+        if !named {
+            others.remove(place);
+        }
+        let known = ["--draws", "--families", "--json", "--seed"];
+        demo::check(&others, &known, &["--dense", "--instructions", "--list"])?;
+        return script("families of programs", &["benches/families.py"], &others);
     }
     if let Some(place) = arguments.iter().position(|word| word == "--loops") {
         let mut others = arguments.to_vec();
@@ -119,6 +130,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
         &[
             "--accelerator",
+            "--families",
             "--functions",
             "--loops",
             "--peers",

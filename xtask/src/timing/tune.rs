@@ -232,7 +232,7 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The thresholds of all crates, as `crate.name`, with their values in source form.
-fn thresholds() -> BTreeMap<String, String> {
+pub(super) fn thresholds() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for name in CRATES {
         let text = text_of(name);
