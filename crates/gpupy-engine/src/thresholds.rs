@@ -179,8 +179,6 @@ gpupy_core::thresholds! {
     /// The most points of a reduction that are combined each by itself: a kernel has a load for each of them, and with
     /// twice as many it is compiled for 10 s by Mesa's lavapipe.
     combined_points: usize = gpupy_core::ir::REDUCE_CHUNK / 2,
-    /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
-    shortest_row: usize = 4,
     /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of the
     /// first chunk that has it are.
     short_row: usize = 2 * gpupy_core::ir::REDUCE_CHUNK,

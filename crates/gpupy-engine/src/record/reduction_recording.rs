@@ -5,8 +5,8 @@
 //! usually says which elements are combined. Where no view does, as for the blocks of an image, the tree begins on rows
 //! of the innermost reduced axis, which are views: rows of a chunk or more are reduced by themselves; rows of few
 //! elements are the tree's lanes, and are combined element by element. Rows of any other length are combined point by
-//! point, where the points of neighbouring results lie side by side, as those of windows do. Invariant: whichever way is
-//! taken, each element goes through the tree as `docs/ir.md` says.
+//! point, where the points of neighbouring results lie side by side, as those of windows do. Invariant: whichever way
+//! is taken, each element goes through the tree as `docs/ir.md` says.
 //!
 //! Not here: library operations (`library_recording.rs`), how steps are evaluated (`evaluate.rs`).
 
@@ -95,7 +95,16 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
-            Some(_) if is_by_points(array, &gone, true) => self.by_points(op, array, &gone)?,
+            Some(view) if is_by_points(array, &gone, true) => {
+                let step = NodeOp::Reduce { op, n };
+                let (mut one, operands) = (out, [ArrayOrScalar::Array(&view)]);
+                one.push(1);
+                // Little work is one launch, whatever its points.
+                match self.computed(array.dtype(), &one, &step, &operands) {
+                    Some(reduced) => reduced,
+                    None => self.by_points(op, array, &gone)?,
+                }
+            }
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -183,7 +192,7 @@ impl Recorder {
             };
         }
         let is_lanes = if width < REDUCE_LANES {
-            width >= T.shortest_row && REDUCE_LANES.is_multiple_of(width)
+            REDUCE_LANES.is_multiple_of(width)
         } else {
             width.is_multiple_of(REDUCE_LANES)
         };
@@ -300,7 +309,8 @@ fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
 }
 
 /// Whether the points of a reduction are combined each by itself: those of neighbouring results lie side by side, there
-/// are many results, and few operations for each. `overlaps` asks for windows, whose own elements lie side by side, too.
+/// are many results, and few operations for each. `overlaps` asks for windows, whose own elements lie side by side,
+/// too.
 fn is_by_points(array: &Array, gone: &[usize], overlaps: bool) -> bool {
     let extents = array.shape();
     let n: usize = gone.iter().map(|axis| extents[*axis]).product();
