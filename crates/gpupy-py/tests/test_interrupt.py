@@ -25,9 +25,9 @@ SMALL = {"GPUPY_BLOCK_BYTES": "512K"}
 
 @on_each_driver
 def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
-    # The signal is sent once something was launched: how long a driver takes to open, and its compiler to make the
-    # first kernels, depends on what else the machine does. So does how long the kernels take that an interruption
-    # leaves to be compiled: there are few.
+    # The signal is sent once something was launched: how long a driver takes to open, and its compiler to
+    # make the first kernels, depends on what else the machine does. So does how long the kernels take that
+    # an interruption leaves to be compiled: there are few.
     code = """
         def tell():
             while not gpupy.stats().launches:

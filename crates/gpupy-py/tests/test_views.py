@@ -336,17 +336,17 @@ def test_numpys_own_generators_move_each_row_once(device, dtype, shape):
         given[name] = plain.reshape(shape)
     for axis in range(len(shape)):
         for name, way in ways.items():
-            want, got = given.copy(), device.array(given)
+            want, got = given.copy(), gpupy.array(given)
             way(want, axis), way(got, axis)
             assert numpy.asarray(got).tobytes() == want.tobytes(), (name, axis)
 
 
 def test_what_numpys_own_generators_refuse_to_shuffle_stays(device):
-    frozen = device.arange(6).reshape(3, 2)
+    frozen = gpupy.arange(6).reshape(3, 2)
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         numpy.random.default_rng(1).shuffle(frozen)
-    rows = [device.arange(2), device.arange(3), device.arange(4)]
+    rows = [gpupy.arange(2), gpupy.arange(3), gpupy.arange(4)]
     moved = list(rows)
     numpy.random.default_rng(3).shuffle(moved)
     assert sorted(map(id, moved)) == sorted(map(id, rows)) and frozen.tolist() == [[0, 1], [2, 3], [4, 5]]

@@ -139,8 +139,20 @@ def put(a, ind, v, mode="raise"):
     if not (ours and fits and mode == "raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
     # Elements that are fewer would repeat, which broadcasting does for one alone.
-    a.reshape(-1)[index.reshape(-1)] = asanyarray(v, dtype=a.dtype).reshape(-1)
+    index, v = index.reshape(-1), asanyarray(v, dtype=a.dtype).reshape(-1)
+    try:
+        a.reshape(-1)[index] = v
+    except MemoryError:
+        if index.size > _FEW:
+            raise
+        # One element needs no other to be computed.
+        for at, number in zip(index.tolist(), np.broadcast_to(v, index.shape), strict=True):
+            a.flat[at] = number
     return None
+
+
+# So many elements are written one after another where there is no memory for all of an array.
+_FEW = 64
 
 
 def take_along_axis(arr, indices, axis=-1):

@@ -1,9 +1,10 @@
 """Methods of NumPy's own generators that write to an array, of which ours is none to them.
 
-Owns ``EXCHANGED``, the exchange. ``shuffle`` would take an array of ours for a sequence, and swap views of its rows;
-``permuted`` would refuse it as the output. The generator gets NumPy's array over the pinned base, so that a seed gives
-NumPy's order, for any number of axes and for records. Invariant: a list stays the list whose items are moved,
-whatever is in it. Not here: the generators of ``gpupy.random`` (``_fallback/generators.py``).
+Owns ``EXCHANGED``, the exchange. ``shuffle`` would take an array of ours for a sequence, and swap views of
+its rows; ``permuted`` would refuse it as the output. The generator gets NumPy's array over the pinned base,
+so that a seed gives NumPy's order, for any number of axes and for records. Invariant: a list stays the list
+whose items are moved, whatever is in it. Not here: the generators of ``gpupy.random``
+(``_fallback/generators.py``).
 """
 
 import ctypes
@@ -15,6 +16,7 @@ from typing import Any
 
 from .._gpupy import Border, ndarray
 from . import calls
+
 
 def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
@@ -37,7 +39,7 @@ def _permuting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _put(kind: type[Any], name: str, border: Callable[..., Any]) -> None:
-    """Exchanges a method of a compiled class, which refuses to have it set: its table of them is a dictionary."""
+    """Exchanges a method of a compiled class, which refuses to have it set: its table is a dictionary."""
     found = vars(kind)[name]
     (table,) = (each for each in gc.get_referents(kind.__dict__) if type(each) is dict)
     table[name] = functools.update_wrapper(Border(found, border(found)), found)
