@@ -175,6 +175,9 @@ gpupy_core::thresholds! {
     /// vectors. A tile of a library's has a thousand, so few invocations would have all the work: 8 by 8 sums of 1000
     /// products take 1.5 ms so, and 20 ms by tiles (Vulkan, Mesa's lavapipe on two cores).
     few_results: usize = 256,
+    /// The bytes of an operand from which on a product asks whether there is memory for it: beside so many products, to
+    /// have the system map memory that nothing touches is nothing.
+    asked_about: usize = 1 << 28,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
     /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of the

@@ -7,6 +7,7 @@ other dtypes (``test_exports.py``).
 import copy
 import itertools
 import pickle
+import sys
 
 import numpy
 import pytest
@@ -97,3 +98,27 @@ def test_writes_to_an_export_of_records_reach_them():
         numpy.asarray(records)[name][1] = 7
         records[name][2] = 9
         assert records[name].tolist()[1:] == numpy.asarray(records)[name].tolist()[1:] == [7, 9]
+
+
+@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="the system tells no callers")
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", [*DTYPES, "aligned with a title", "of odd names"])
+def test_a_memoryview_of_records_is_numpys_or_refused_in_its_words(dtype, view):
+    more = {
+        "aligned with a title": numpy.dtype([(("title", "b"), "?"), ("x", "f8")], align=True),
+        "of odd names": numpy.dtype([("a:b", "i4"), ("c d", "f8")]),
+    }
+    given = numpy.zeros(6, {**DTYPES, **more}[dtype])
+
+    def told(records):
+        try:
+            seen = memoryview(VIEWS[view](records))
+        except (BufferError, ValueError) as error:
+            return type(error), str(error)
+        flags = (seen.readonly, seen.c_contiguous, seen.f_contiguous)
+        return seen.format, seen.itemsize, seen.shape, seen.strides, seen.nbytes, *flags
+
+    records = gpupy.array(given)
+    assert told(records) == told(given)
+    # What NumPy makes of it is right all the same.
+    assert numpy.asarray(VIEWS[view](records)).dtype == given.dtype

@@ -31,7 +31,8 @@ use std::sync::atomic::Ordering;
 const AUTO: &str = "auto";
 
 /// How a program may go on where the device has no room.
-const ADVICE: &str = "delete arrays, evaluate smaller parts, or choose another driver with gpupy.use()";
+const ADVICE: &str =
+    "delete arrays, evaluate smaller parts, or choose another driver with gpupy.use()";
 
 /// Where an evaluation is tried.
 #[derive(Clone, Copy)]

@@ -11,6 +11,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_ho
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::convert::array_export::{self, Exported};
+use crate::convert::buffer_asker;
 use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::context::context;
@@ -216,7 +217,7 @@ impl NdArray {
             },
         };
         match given {
-            BufferSource::Exported(exported) => {
+            BufferSource::Exported(mut exported) => {
                 // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
                 // until `__releasebuffer__` drops it.
                 unsafe {
@@ -227,7 +228,9 @@ impl NdArray {
                 Ok(())
             }
             BufferSource::Numpy(array)
-                if !is_foreign(&array)? && (hides_memory(&array)? || is_misread(&array)?) =>
+                if !is_foreign(&array)?
+                    && (hides_memory(&array)? || is_misread(&array)?)
+                    && buffer_asker::is_numpy() =>
             {
                 ASKED.set(Some(slf.as_ptr() as usize));
                 Err(PyBufferError::new_err(

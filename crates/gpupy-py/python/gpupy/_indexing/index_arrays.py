@@ -140,19 +140,17 @@ def put(a, ind, v, mode="raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
     # Elements that are fewer would repeat, which broadcasting does for one alone.
     index, v = index.reshape(-1), asanyarray(v, dtype=a.dtype).reshape(-1)
-    try:
-        a.reshape(-1)[index] = v
-    except MemoryError:
-        if index.size > _FEW:
-            raise
-        # One element needs no other to be computed.
+    if a.nbytes >= _LARGE and index.size <= _FEW and -a.size <= index.min() and index.max() < a.size:
+        # One element needs no other to be computed, for which there may be no memory.
         for at, number in zip(index.tolist(), np.broadcast_to(v, index.shape), strict=True):
             a.flat[at] = number
+    else:
+        a.reshape(-1)[index] = v
     return None
 
 
-# So many elements are written one after another where there is no memory for all of an array.
-_FEW = 64
+# So few elements of an array of so many bytes are written one after another.
+_FEW, _LARGE = 8, 1 << 28
 
 
 def take_along_axis(arr, indices, axis=-1):
