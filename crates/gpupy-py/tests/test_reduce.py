@@ -213,6 +213,38 @@ def test_windows_of_a_line_have_the_same_bits_as_their_copies(auto, k):
         numpy.testing.assert_allclose(reduced, getattr(numpy.asarray(copied), name)(axis=1), rtol=1e-12)
 
 
+WORDS = [None, numpy.True_, numpy.False_, 0, 2, -1, 2**40, "a", "", (), [], 1.0, object(), numpy.int64(1)]
+KEEPERS = {
+    **{
+        name: lambda xp, x, said, name=name: getattr(xp, name)(x, **said)
+        for name in ["sum", "max", "all", "mean"]
+    },
+    **{
+        name: lambda xp, x, said, name=name: getattr(x, name)(**said)
+        for name in ["prod", "min", "any", "std"]
+    },
+    "argmax": lambda xp, x, said: x.argmax(**said),
+    "count_nonzero": lambda xp, x, said: xp.count_nonzero(x, **said),
+    "nansum": lambda xp, x, said: xp.nansum(x, **said),
+    "ptp": lambda xp, x, said: xp.ptp(x, **said),
+    "reduce": lambda xp, x, said: xp.add.reduce(x, **said),
+    "norm": lambda xp, x, said: xp.linalg.norm(x, **said),
+    "vector_norm": lambda xp, x, said: xp.linalg.vector_norm(x, **said),
+    "matrix_norm": lambda xp, x, said: xp.linalg.matrix_norm(x, keepdims=said["keepdims"]),
+}
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+@pytest.mark.parametrize("name", KEEPERS)
+def test_words_for_keepdims_are_taken_or_refused_as_by_numpy(driver, name, axis):
+    for word in [*WORDS, numpy.array(1), numpy.array([1, 2])]:
+
+        def called(xp, word=word):
+            return KEEPERS[name](xp, xp.array([[3.0, 1.0], [0.0, 4.0]]), {"axis": axis, "keepdims": word})
+
+        check(called, f"{name} {word!r}")
+
+
 # Axes of few points to combine, and of a chunk of the canonical tree or nearly so.
 SHORT_AXES = [
     ((5, 200, 200), 0),

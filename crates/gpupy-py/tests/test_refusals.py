@@ -200,8 +200,9 @@ def test_a_program_that_needs_more_than_it_may_have_is_refused_as_numpy_refuses_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the program asks Linux for its size")
+@pytest.mark.parametrize("placement", ["strict", "auto"])
 @pytest.mark.parametrize("name", [name for name in apart.STARTING if name not in ("cpu", "soft")])
-def test_what_a_device_has_no_room_for_is_refused_each_time_that_it_is_asked_for(name):
+def test_what_a_device_has_no_room_for_is_refused_each_time_that_it_is_asked_for(name, placement):
     # Some drivers of GPUs hear of it later, when what was launched is waited for.
     program = """
     import resource
@@ -217,13 +218,70 @@ def test_what_a_device_has_no_room_for_is_refused_each_time_that_it_is_asked_for
         try:
             np.evaluate(kept[-1])
             np.evaluate(kept[-1][::2] + kept[-1][1::2])
-        except MemoryError:
-            print("refused")
+        except MemoryError as error:
+            # A device's words, or NumPy's.
+            print("refused" if "gpupy.use()" in str(error) or "nable to alloc" in str(error) else error)
+    libraries = {each: each in open("/proc/self/maps").read() for each in ("libEGL", "libvulkan")}
+    print(*sorted(each for each in libraries if libraries[each]))
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     kept.clear()
     print((np.ones(5) + 1).sum())
     """
     quiet = "import warnings; warnings.simplefilter('ignore')\n"
-    # No other driver is opened then, whose libraries need room.
-    *refused, after = apart.run(program, name, setup=quiet, GPUPY_PLACEMENT="strict")
-    assert "refused" in refused and after == "10.0"
+    # No other driver is opened, whose libraries need room, and end the process without it.
+    *refused, libraries, after = apart.run(program, name, setup=quiet, GPUPY_PLACEMENT=placement)
+    assert set(refused) == {"refused"} and after == "10.0"
+    assert libraries == ("libEGL" if name == "gl" else "libvulkan")
+
+
+# More elements than there is memory for, of which all of these need few at a time.
+PIECES = {
+    "an element": "float(z[5, 7]) == 2",
+    "a row": "z[7].tolist() == [2] * N",
+    "a sum": "float(z.sum()) == 2 * N * N",
+    "sums of rows": "z.sum(1).tolist() == [2 * N] * N",
+    "the place of the greatest": "int(z.argmax()) == 0",
+    "a deviation": "float(z.std()) == 0",
+    "the product with a vector": "(z @ v).tolist() == [2 * N] * N",
+    "the product of a vector": "(v @ z).tolist() == [2 * N] * N",
+    "dot": "np.dot(z, v)[3] == 2 * N",
+    "a norm": "float(np.linalg.norm(z)) == 2 * N",
+    "a constant by a vector": "(np.ones((N, N)) @ v)[5] == N",
+    "numbers that are put": "(np.put(z, [3, N], 9), z[:2, :4].tolist())[1] == [[2, 2, 2, 9], [9, 2, 2, 2]]",
+    "a written element": "(z.__setitem__((0, 3), 9), z[0, :5].tolist())[1] == [2, 2, 2, 9, 2]",
+}
+# All elements are needed at once: the message says how many bytes.
+ALL_AT_ONCE = {
+    "sorted": "np.sort(z, axis=1)[0, 0]",
+    "exported": "numpy.asarray(z)",
+    "a list": "z.tolist()",
+    "bytes": "z.view('u1')[3, :16].tolist()",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the program asks Linux for its size")
+def test_what_is_larger_than_memory_is_read_in_pieces_or_refused_with_its_size():
+    program = """
+    import resource
+    np, N = gpupy, 20_000
+    v = np.ones(N)
+    ((np.ones((300, 300)) + 1) @ np.ones(300))[0], np.linalg.norm(np.ones((300, 300)) + 1)
+    with open("/proc/self/statm") as file:
+        held = int(file.read().split()[0]) * resource.getpagesize()
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (held + (2 << 30), most))
+    for name, what in PIECES.items():
+        z = np.ones((N, N)) + 1
+        assert eval(what), name
+    for name, what in ALL_AT_ONCE.items():
+        z = np.ones((N, N)) + 1
+        try:
+            eval(what)
+        except MemoryError as error:
+            assert "2.98 GiB" in str(error), (name, error)
+        else:
+            raise AssertionError(name)
+    print("done")
+    """
+    given = f"PIECES = {PIECES!r}\nALL_AT_ONCE = {ALL_AT_ONCE!r}\n"
+    assert apart.run(program, "cpu", setup=given) == ["done"]

@@ -318,6 +318,40 @@ def test_shuffle_writes_back(device):
     check(function)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i2", "S3", "i1,f4"])
+@pytest.mark.parametrize("shape", [(7,), (5, 4), (3, 4, 2), (0, 3)])
+def test_numpys_own_generators_move_each_row_once(device, dtype, shape):
+    # They take arrays of other classes for sequences, and swap what `x[i]` gives.
+    ways = {
+        "Generator": lambda a, axis: numpy.random.default_rng(3).shuffle(a, axis=axis),
+        "RandomState": lambda a, axis: numpy.random.RandomState(3).shuffle(a),
+        "function": lambda a, axis: (numpy.random.seed(3), numpy.random.shuffle(a)),
+        "view": lambda a, axis: numpy.random.default_rng(3).shuffle(a[::-1]),
+        "transposed": lambda a, axis: numpy.random.default_rng(3).shuffle(a.T),
+        "permuted": lambda a, axis: numpy.random.default_rng(3).permuted(a.copy(), axis=axis, out=a),
+    }
+    plain = numpy.arange(numpy.prod(shape)).astype("f8" if "," in dtype else dtype)
+    given = numpy.zeros(shape, dtype)
+    for name in given.dtype.names or [...]:
+        given[name] = plain.reshape(shape)
+    for axis in range(len(shape)):
+        for name, way in ways.items():
+            want, got = given.copy(), gpupy.array(given)
+            way(want, axis), way(got, axis)
+            assert numpy.asarray(got).tobytes() == want.tobytes(), (name, axis)
+
+
+def test_what_numpys_own_generators_refuse_to_shuffle_stays(device):
+    frozen = gpupy.arange(6).reshape(3, 2)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        numpy.random.default_rng(1).shuffle(frozen)
+    rows = [gpupy.arange(2), gpupy.arange(3), gpupy.arange(4)]
+    moved = list(rows)
+    numpy.random.default_rng(3).shuffle(moved)
+    assert sorted(map(id, moved)) == sorted(map(id, rows)) and frozen.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
 def test_read_only_arrays_refuse_writes(device):
     a = made(gpupy)
     view = gpupy.broadcast_to(a[0], (2, 4))

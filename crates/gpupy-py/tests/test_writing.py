@@ -1,6 +1,7 @@
 """Every kind of write changes its target, all views of it, and nothing else."""
 
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -338,6 +339,61 @@ def test_floats_that_do_not_fit_into_integers_are_refused_as_numpy_refuses_them(
 
     with np.errstate(all="ignore"):
         assert outcome(gpupy) == outcome(np)
+
+
+NUMBERS = [
+    *[2**63, 2**64, -(2**63) - 1, 10**30, 300, -1, 1e300, 1e300 + 0j, 1e20, float("nan")],
+    *[np.complex128(1e300), np.complex128(1 + 2j), np.complex64(3), np.float64(1e300), np.longdouble(1e30)],
+    *[
+        np.uint64(2**64 - 1),
+        np.int64(-1),
+        np.float16(7),
+        np.True_,
+        np.datetime64(3, "s"),
+        np.timedelta64(3, "s"),
+    ],
+    *[None, "7", "x", [1, 2], np.array([5]), np.array(2.5), np.array(1e300 + 1j)],
+]
+DOORS = {
+    "element": lambda xp, a, v: a.__setitem__(1, v),
+    "slice": lambda xp, a, v: a.__setitem__(slice(1, None), v),
+    "nothing": lambda xp, a, v: a.__setitem__(slice(0, 0), v),
+    "list": lambda xp, a, v: a.__setitem__([0, 2], v),
+    "mask": lambda xp, a, v: a.__setitem__(xp.array([True, False, True]), v),
+    "fill": lambda xp, a, v: a.fill(v),
+    "flat": lambda xp, a, v: setattr(a, "flat", v),
+    "put": lambda xp, a, v: xp.put(a, [0], v),
+    "copyto": lambda xp, a, v: xp.copyto(a, v),
+    "copyto unsafe": lambda xp, a, v: xp.copyto(a, v, casting="unsafe"),
+    "putmask": lambda xp, a, v: xp.putmask(a, xp.array([True, False, True]), v),
+    "full": lambda xp, a, v: xp.full(3, v, a.dtype),
+    "full of none": lambda xp, a, v: xp.full(0, v, a.dtype),
+    "full_like": lambda xp, a, v: xp.full_like(a, v),
+    "array": lambda xp, a, v: xp.array(v, a.dtype),
+    "where": lambda xp, a, v: xp.where(xp.array([True, False, True]), a, v),
+}
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "complex64"]
+)
+@pytest.mark.parametrize("door", DOORS)
+def test_numbers_that_do_not_fit_are_taken_or_refused_through_every_door_as_by_numpy(door, dtype):
+    def told(xp, number):
+        array = xp.zeros(3, dtype)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            try:
+                made = DOORS[door](xp, array, number)
+            except Exception as error:
+                made = (type(error), str(error))
+        said = {(each.category, str(each.message)) for each in found}
+        made = made if isinstance(made, tuple) or made is None else (str(made.dtype), made.tolist())
+        # Of a NaN, which is not equal to itself.
+        return repr(made), repr(array.tolist()), said
+
+    for number in NUMBERS:
+        assert told(gpupy, number) == told(np, number), repr(number)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])

@@ -2,8 +2,9 @@
 //!
 //! Owns opening and choosing drivers. Invariants: no device is opened before something needs one; `auto` goes on to the
 //! next driver when one does not start, and opens no GPU driver on a machine without device nodes while another driver
-//! starts; a driver that was asked for by name and does not start is an error, never another driver; each driver of the
-//! registry has a place among the devices.
+//! starts; a driver that was asked for by name and does not start is an error, never another driver; where a device has
+//! no room, drivers that are open help, and no other is opened, because its libraries want more of what is lacking, and
+//! some end the process without it; each driver of the registry has a place among the devices.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
@@ -29,9 +30,41 @@ use std::sync::atomic::Ordering;
 /// The choice of the best driver that starts.
 const AUTO: &str = "auto";
 
+/// How a program may go on where the device has no room.
+const ADVICE: &str =
+    "delete arrays, evaluate smaller parts, or choose another driver with gpupy.use()";
+
+/// Where an evaluation is tried.
+#[derive(Clone, Copy)]
+enum Attempt {
+    /// On the driver in use.
+    Here,
+    /// On another driver, which is opened only if it `may_open`.
+    Elsewhere { may_open: bool },
+}
+
 /// Whether an error says that elements are gone which may be computed again.
 fn is_loss(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::DeviceLost | ErrorKind::Lost | ErrorKind::Poisoned)
+}
+
+/// Whether the cause of an error is that a device had no room, which it may have told late.
+fn lacks_room(error: &Error) -> bool {
+    let source = || std::error::Error::source(error)?.downcast_ref::<Error>();
+    match error.kind() {
+        ErrorKind::OutOfMemory => true,
+        ErrorKind::Poisoned => source().is_some_and(lacks_room),
+        _ => false,
+    }
+}
+
+/// An error that says of a device without room how the program may go on.
+fn advising(error: Error) -> Error {
+    if !lacks_room(&error) || memory::is_refusal(&error) {
+        return error;
+    }
+    let words = format!("{}; {ADVICE}", error.message());
+    if error.message().ends_with(ADVICE) { error } else { error.says(words) }
 }
 
 /// The error to report of something that failed and failed again: the first one, unless the second
@@ -83,25 +116,29 @@ impl Context {
             self.open_up(value)?;
         }
         value.keep_operands(true);
-        let mut done = self.try_once(demand, false, &then);
+        let mut done = self.try_once(demand, Attempt::Here, &then);
         if let Err(first) = &done
             && memory::is_refusal(first)
         {
             self.give_back()?;
-            let again = self.try_once(demand, false, &then);
+            let again = self.try_once(demand, Attempt::Here, &then);
             done = again.map_err(|error| memory::of_array(error, value.shape(), value.dtype()));
         }
         for elsewhere in [false, true] {
             match done {
                 Err(first) if is_loss(&first) => {
-                    let again = self.try_once(demand, elsewhere, &then);
+                    let attempt = match elsewhere {
+                        false => Attempt::Here,
+                        true => Attempt::Elsewhere { may_open: !lacks_room(&first) },
+                    };
+                    let again = self.try_once(demand, attempt, &then);
                     done = again.map_err(|second| telling(first, second));
                 }
                 _ => break,
             }
         }
         value.keep_operands(false);
-        done
+        done.map_err(advising)
     }
 
     /// Gives the system all memory that is kept for reuse, or holds what can be copied again.
@@ -127,7 +164,7 @@ impl Context {
     fn try_once<T>(
         &self,
         demand: &Demand<'_>,
-        elsewhere: bool,
+        attempt: Attempt,
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let Demand { value, range, .. } = demand;
@@ -141,7 +178,9 @@ impl Context {
                 return then(&mut state.engine);
             }
             let mut first = self.current(&mut state)?;
-            if elsewhere && let Some(other) = self.others(&mut state, first).first() {
+            if let Attempt::Elsewhere { may_open } = attempt
+                && let Some(other) = self.others(&mut state, first, may_open).first()
+            {
                 first = *other;
                 state.engine.stats.driver_fallbacks += 1;
             }
@@ -209,15 +248,16 @@ impl Context {
                  auto, or choose another driver",
             ));
         }
+        let may_open = !lacks_room(&error);
         // Lost devices may start again; the rest of the ladder is opened only when it is needed.
-        if order.shares || unsupported {
+        if may_open && (order.shares || unsupported) {
             self.open_companion(state, first);
         }
         let mut order = match self.open(state, first) {
             Ok(()) => self.order(state, first),
             Err(_) => DeviceOrder::default(),
         };
-        let others = self.others(state, first);
+        let others = self.others(state, first, may_open);
         order.falls = !others.is_empty();
         let known = order.devices.clone();
         order.devices.extend(others.into_iter().filter(|other| !known.contains(other)));
@@ -273,8 +313,8 @@ impl Context {
         self.open(state, host).ok().map(|()| host)
     }
 
-    /// The rest of the ladder, as far as it starts and is allowed.
-    fn others(&self, state: &mut EngineState, first: usize) -> Vec<usize> {
+    /// The rest of the ladder, as far as it is allowed, and starts or, unless others `may_open`, is open.
+    fn others(&self, state: &mut EngineState, first: usize, may_open: bool) -> Vec<usize> {
         let strict = self.inner.settings.placement == Placement::Strict;
         if strict || !self.inner.driver_fallback.load(Ordering::Relaxed) {
             return Vec::new();
@@ -282,8 +322,14 @@ impl Context {
         let is_auto = state.wanted == AUTO;
         let all = (0..state.registry.len()).filter(|position| *position != first);
         let all = all.filter(|position| !state.registry.is_chosen(*position)).collect::<Vec<_>>();
+        let is_open = |state: &EngineState, position: usize| {
+            state.engine.devices.get(position).is_some_and(Option::is_some)
+        };
         all.into_iter()
             .filter(|position| {
+                if !may_open {
+                    return is_open(state, *position);
+                }
                 let asked = !is_auto || state.registry.may_have_hardware(*position);
                 asked && self.open(state, *position).is_ok()
             })
@@ -302,7 +348,8 @@ impl Context {
         if let Some(chosen) = state.chosen {
             let Err(error) = self.open(state, chosen) else { return Ok(chosen) };
             // It was open before: the device is gone, and what is left of the ladder goes on.
-            let next = self.others(state, chosen).first().copied().ok_or(error)?;
+            let next = self.others(state, chosen, !lacks_room(&error)).first().copied();
+            let next = next.ok_or(error)?;
             state.engine.stats.driver_fallbacks += 1;
             state.chosen = Some(next);
             return Ok(next);

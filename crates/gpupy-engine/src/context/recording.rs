@@ -15,7 +15,7 @@ use crate::eager::policy::{ProductExtents, WorkSize};
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::residence::is_little;
 use crate::graph::value::{Operand, Value};
-use crate::record::library_recording::ProductsBy;
+use crate::record::library_recording::{ProductsBy, lacks_room};
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
@@ -326,6 +326,7 @@ impl Context {
             let extents = ProductExtents::of(left.shape(), right.shape());
             let by = match extents.as_ref().is_some_and(ProductExtents::have_few_results) {
                 true if !self.computes_in_host_memory() => ProductsBy::Reduction,
+                true if lacks_room(left) || lacks_room(right) => ProductsBy::Reduction,
                 _ => ProductsBy::Library,
             };
             let work = extents.map_or(WorkSize::Products(0), |extents| extents.work());

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The most bytes that the pool keeps for reuse, unless it is told another number.
-const POOL_BYTES: usize = 512 << 20;
+pub(crate) const POOL_BYTES: usize = 512 << 20;
 
 /// A buffer of bytes, aligned for every dtype (and to pages where a device may import it).
 ///

@@ -1,7 +1,7 @@
 //! Recording library operations: scans, sorts and matrix products (the whole-program forms of the IR).
 //!
-//! Owns the axes that they walk along, how a scan is made of steps, and [`ProductsBy`]. Invariants: operands are views;
-//! results lie in C order.
+//! Owns the axes that they walk along, how a scan is made of steps, [`ProductsBy`] and [`lacks_room`]. Invariants:
+//! operands are views; results lie in C order.
 //!
 //! Not here: how the values are evaluated (`host_library_op.rs`).
 
@@ -10,6 +10,7 @@ use crate::graph::deferred::WholeAxisOp;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::tree_lanes::{Products, folded};
 use crate::graph::value::NodeOp;
+use crate::memory::host_buffer::{HostBuffer, POOL_BYTES};
 use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
@@ -25,6 +26,14 @@ pub(crate) enum ProductsBy {
     Library,
     /// A reduction, which fuses with what computes its operands: many points, few results.
     Reduction,
+}
+
+/// Whether there is no memory for elements that are not computed yet, all of which a library operation needs at once.
+pub(crate) fn lacks_room(array: &Array) -> bool {
+    let bytes = array.base_len().saturating_mul(array.dtype().size());
+    let takes_none = || array.is_pending() || array.constant().is_some() || array.is_outside();
+    // Little is asked for in vain so seldom that it is not asked about.
+    bytes > POOL_BYTES && takes_none() && HostBuffer::new(bytes).is_err()
 }
 
 impl Recorder {

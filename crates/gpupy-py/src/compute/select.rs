@@ -30,10 +30,17 @@ pub fn select(
     x: &Bound<'_, PyAny>,
     y: &Bound<'_, PyAny>,
 ) -> PyResult<Option<NdArray>> {
-    let (Some(c), Some(x), Some(y)) = (classify(condition)?, classify(x)?, classify(y)?) else {
+    let (Some(c), Some(given_x), Some(given_y)) =
+        (classify(condition)?, classify(x)?, classify(y)?)
+    else {
         return Ok(None);
     };
-    Ok(chosen(condition.py(), [&c, &x, &y], None)?.map(NdArray::lazy))
+    let py = condition.py();
+    if let Some(dtype) = common_dtype(py, given_x.kind, given_y.kind)? {
+        setitem::warn_of_number(x, &given_x, dtype)?;
+        setitem::warn_of_number(y, &given_y, dtype)?;
+    }
+    Ok(chosen(py, [&c, &given_x, &given_y], None)?.map(NdArray::lazy))
 }
 
 /// Writes a value where a mask of the array's shape is true; false, with nothing done, leaves it to NumPy.
@@ -52,6 +59,7 @@ pub fn write_where(
         return Ok(false);
     }
     array.get().check_writable(py)?;
+    setitem::warn_of_number(value, &x, dest.dtype())?;
     // It is a choice between the value and the old element.
     match chosen(py, [&c, &x, &a], Some(&dest))? {
         Some(chosen) => setitem::output(&dest, &chosen).map(|()| true),

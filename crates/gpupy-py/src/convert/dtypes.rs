@@ -34,8 +34,6 @@ pub struct Numpy {
     pub generic: Py<PyAny>,
     /// `numpy.integer`.
     pub integer: Py<PyAny>,
-    /// `numpy.floating`.
-    pub floating: Py<PyAny>,
     /// `numpy.ufunc`.
     pub ufunc: Py<PyAny>,
     /// The default of arguments that are not given.
@@ -162,7 +160,6 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             array: get("array")?,
             generic: get("generic")?,
             integer: get("integer")?,
-            floating: get("floating")?,
             ufunc: get("ufunc")?,
             no_value: get("_NoValue")?,
             truths: [get("False_")?, get("True_")?],

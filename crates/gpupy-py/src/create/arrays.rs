@@ -62,6 +62,10 @@ pub fn full_plainly(
         return Ok(None);
     }
     let dtype = dtype.flatten();
+    if dtype == Some(DType::Bool) && value.is_exact_instance_of::<PyInt>() {
+        // NumPy refuses ints beyond 64 bits, whose truth it takes elsewhere.
+        return Ok(None);
+    }
     let Some(number) = listed_numbers::number_of(value, dtype)? else { return Ok(None) };
     if !holds(number.dtype)? {
         return Ok(None);

@@ -45,6 +45,9 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
 /// Shapes that do not fit, values that cannot be converted; the words are those of an assignment
 /// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if dest.size() == 0 && is_array(value)? {
+        return set_nothing(dest, value);
+    }
     match source(py, dest.dtype(), dest.ndim(), value)? {
         AssignSource::Array(array) => {
             check_shape(dest, &array)?;
@@ -53,6 +56,25 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
         }
         AssignSource::Scalar(scalar) => write(dest, ArrayOrScalar::Scalar(scalar)),
     }
+}
+
+/// Whether a value is an array, of whichever library.
+fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.is_instance_of::<NdArray>()
+        || value.is_instance(numpy(value.py())?.ndarray.bind(value.py()))?)
+}
+
+/// Writes an array to a view without elements: its shape and dtype have to fit, of its elements none is looked at.
+fn set_nothing(dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    if let Ok(array) = value.cast::<NdArray>()
+        && let ArrayElements::Lazy(array) = elements(array)
+    {
+        check_shape(dest, &array)?;
+        return warn_of(value, dest.dtype());
+    }
+    let meta = meta_array(py, dest.shape(), dest.dtype())?;
+    meta.set_item(py.Ellipsis(), python_objects::TO_HOST.get(py)?.call1((value,))?)
 }
 
 /// NumPy's warning where `value` is complex and `dtype`, to which it is written, is not.
@@ -120,18 +142,18 @@ pub fn source(
             ArrayElements::Numpy(array) => array,
             ArrayElements::Lazy(array) => array_export::to_numpy(py, &array)?,
         },
-        // NumPy's numbers have to fit into signed dtypes, as Python's do; into others they are cast.
-        Err(_)
-            if dtype.is_signed_int()
-                && (value.is_instance(numpy.integer.bind(py))?
-                    || value.is_instance(numpy.floating.bind(py))?) =>
-        {
-            value.call_method0("item")?
-        }
         Err(_) => value.clone(),
     };
     let is_array = given.hasattr("__array__")?;
-    let converted = numpy.array.bind(py).call((given,), Some(&kwargs))?;
+    let converted = if given.is_instance(numpy.generic.bind(py))? {
+        // A number of NumPy's becomes an element as NumPy makes one: it has to fit into signed dtypes, as Python's
+        // do, and is cast to others.
+        let element = numpy.module.bind(py).call_method("empty", ((),), Some(&kwargs))?;
+        element.set_item(py.Ellipsis(), &given)?;
+        element
+    } else {
+        numpy.array.bind(py).call((given,), Some(&kwargs))?
+    };
     match numpy_arrays::from_numpy(&converted)? {
         // NumPy drops leading axes of arrays, but not of lists.
         Some(array) if is_array || array.ndim() <= ndim => Ok(AssignSource::Array(array)),
@@ -207,6 +229,10 @@ pub fn plain(operand: &UfuncOperand<'_>, dtype: DType) -> Option<Scalar> {
         OperandValue::Known(scalar) if scalar.dtype.is_int() && dtype.is_signed_int() => {
             return int_scalar(scalar.as_int(), dtype);
         }
+        // NumPy warns of those that are beyond the greatest float16.
+        OperandValue::Known(scalar) if scalar.dtype.is_int() && dtype == DType::F16 => {
+            return operand.scalar(dtype).filter(|_| scalar.as_int().unsigned_abs() <= 65504);
+        }
         _ => return operand.scalar(dtype),
     };
     if dtype.is_int() {
@@ -229,6 +255,31 @@ pub fn plain_parts(operand: &UfuncOperand<'_>, dtype: DType) -> Option<(f64, f64
     // A part just above the largest may round down to it; NumPy decides about that.
     let largest = dtype.part()?.info().greatest;
     [re, im].iter().all(|part| part.abs() <= largest || !part.is_finite()).then_some((re, im))
+}
+
+/// Warns where NumPy would of a number that becomes one of a dtype: a float beyond the greatest of it.
+///
+/// # Errors
+/// The warning, where the user made an exception of it.
+#[inline]
+pub fn warn_of_number(
+    value: &Bound<'_, PyAny>,
+    operand: &UfuncOperand<'_>,
+    to: DType,
+) -> PyResult<()> {
+    let is_quiet = match operand.held {
+        OperandValue::Float(_) | OperandValue::Complex(..) if to.is_complex() => {
+            plain_parts(operand, to).is_some()
+        }
+        OperandValue::Float(_) if to.is_float() => plain(operand, to).is_some(),
+        _ => true,
+    };
+    if is_quiet {
+        return Ok(());
+    }
+    let py = value.py();
+    let number = numpy(py)?.asarray.bind(py).call1((value,))?;
+    number.call_method1("astype", (dtypes::to_numpy(py, to)?,)).map(drop)
 }
 
 fn check_shape(dest: &Array, array: &Array) -> PyResult<()> {

@@ -75,7 +75,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     flat, made = x, None
     if isinstance(x, ndarray) and x._lazy and x.ndim and (axis is None or type(axis) is int):
         flat = x.ravel() if axis is None else x
-        made = _norm(flat, ord, 0 if axis is None else axis, keepdims)
+        made = _norm(flat, ord, 0 if axis is None else axis, bool(keepdims))
     if made is None:
         return call(
             "vector_norm", _linalg.vector_norm, (x,), {"axis": axis, "keepdims": keepdims, "ord": ord}
@@ -114,7 +114,7 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
         return None
     if len(axes) == 2:
         plain = axes[0] % x.ndim != axes[1] % x.ndim and (ord is None or (word and ord in ("f", "fro")))
-        return _root(x, axes, keepdims) if plain else None
+        return _root(x, axes, bool(keepdims)) if plain else None
     if len(axes) != 1 or word:
         return None
     if ord is None or ord == 2:
@@ -130,7 +130,7 @@ def _root(x: ndarray, axes: tuple[int, ...], keepdims: Any) -> Any:
     """The root of the sum of squares."""
     squares = (x.conj() * x).real if x.dtype.kind == "c" else x * x
     axis = axes if len(axes) > 1 else axes[0]
-    return _sqrt(squares.sum(axis, keepdims=keepdims) if keepdims else squares.sum(axis))
+    return _sqrt(squares.sum(axis) if keepdims is False else squares.sum(axis, keepdims=keepdims))
 
 
 FUNCTIONS = {

@@ -23,6 +23,21 @@ UNSET = np._NoValue
 # The classes of ``keepdims`` where it says no more than yes or no.
 KEEPS = frozenset((bool, type(UNSET)))
 
+# The greatest number that NumPy takes for yes: a C int.
+_MOST = 2**31 - 1
+
+
+def kept(keepdims: Any) -> bool | None:
+    """What ``keepdims`` says: yes, no, or ``None`` where NumPy refuses it, as anything that is no integer."""
+    if type(keepdims) in KEEPS:
+        return keepdims is True
+    try:
+        number = operator.index(keepdims)
+    except TypeError:
+        return None
+    return bool(number) if -_MOST <= number + 1 and number <= _MOST else None
+
+
 # The identities of reductions, by their ufunc.
 _OF_NOTHING: dict[str, Any] = {
     **{"add": 0, "multiply": 1, "logical_and": True, "logical_or": False},
@@ -35,6 +50,9 @@ def lazily(
 ) -> Any:
     """The recorded reduction of a lazy array, whose elements are cast first, or ``None``."""
     if not isinstance(a, ndarray) or not a._lazy:
+        return None
+    keepdims = kept(keepdims)
+    if keepdims is None:
         return None
     if where is not True and where is not UNSET:
         a = _only_where(name, a, initial, where)
@@ -68,7 +86,7 @@ def lazily(
             getattr(np, name).reduce(a._meta_array(), axis=axis)
             return None
     dtype = None if dtype is None else np.dtype(dtype)
-    return a._reduce(name, list(axes), bool(keepdims) and keepdims is not UNSET, dtype)
+    return a._reduce(name, list(axes), keepdims, dtype)
 
 
 def _only_where(name: str, a: ndarray, initial: Any, where: Any) -> Any:

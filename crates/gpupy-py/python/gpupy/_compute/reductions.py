@@ -159,7 +159,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     if a._lazy:
         # Along axes it has the memory layout of NumPy's cast operand.
         mask = a if a.dtype == np.bool else a != 0 if axis is None else a.astype(np.bool)
-        if type(mask) is ndarray and not keepdims:
+        if type(mask) is ndarray and (keepdims is False or (axis is None and not keepdims)):
             if axis is None and (count := mask._count_true()) is not None:
                 return _COUNT(count)
             made = mask._reduce_along("add", axis)

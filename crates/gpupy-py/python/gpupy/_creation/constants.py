@@ -80,6 +80,9 @@ def _fill(made: Any, value: Any) -> None:
         # NumPy looks at little more than the shape then.
         np.copyto(np.empty(made.shape, made.dtype), to_host(value), casting="unsafe")
         return
+    if type(value) is int and made.dtype == np.bool:
+        # The truth of an int, of which NumPy makes one of 64 bits first.
+        value = np.array([value], np.int64) != 0
     assign_all(made, value if type(value) in (int, ndarray, scalar) else np.asarray(to_host(value)))
 
 

@@ -139,8 +139,18 @@ def put(a, ind, v, mode="raise"):
     if not (ours and fits and mode == "raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
     # Elements that are fewer would repeat, which broadcasting does for one alone.
-    a.reshape(-1)[index.reshape(-1)] = asanyarray(v, dtype=a.dtype).reshape(-1)
+    index, v = index.reshape(-1), asanyarray(v, dtype=a.dtype).reshape(-1)
+    if a.nbytes >= _LARGE and index.size <= _FEW and -a.size <= index.min() and index.max() < a.size:
+        # One element needs no other to be computed, for which there may be no memory.
+        for at, number in zip(index.tolist(), np.broadcast_to(v, index.shape), strict=True):
+            a.flat[at] = number
+    else:
+        a.reshape(-1)[index] = v
     return None
+
+
+# So few elements of an array of so many bytes are written one after another.
+_FEW, _LARGE = 8, 1 << 28
 
 
 def take_along_axis(arr, indices, axis=-1):

@@ -5,8 +5,9 @@ function of a library is exchanged only when the next array is made after the li
 has changed so that it cannot be told is imported all the same, and a warning says so; ``GPUPY_LIBRARIES=0``
 turns all of it off. Not here: libraries that are lent NumPy's arrays when they ask (``lending.py``),
 functions that take NumPy's arrays in the place of ours (``calls.py``), what libraries register
-(``compilers.py``, ``dask_arrays.py``, ``dask_workers.py``, ``einops_backend.py``, ``pools.py``), which
-namespace they find (``namespaces.py``), what they get of masked arrays (``masked.py``).
+(``compilers.py``, ``dask_arrays.py``, ``dask_workers.py``, ``einops_backend.py``, ``pools.py``), NumPy's
+generators (``shuffles.py``), which namespace they find (``namespaces.py``), what they get of masked arrays
+(``masked.py``).
 """
 
 import importlib.machinery
@@ -19,13 +20,24 @@ from typing import Any
 
 from .._classes import subclass
 from .._gpupy import await_array, register_python
-from . import calls, compilers, dask_arrays, dask_workers, einops_backend, lending, masked, namespaces, pools
+from . import (
+    calls,
+    compilers,
+    dask_arrays,
+    dask_workers,
+    einops_backend,
+    lending,
+    masked,
+    namespaces,
+    pools,
+    shuffles,
+)
 
 # The tables: each row maps a module's name to an action. What libraries keep a table for is registered when
 # the module is imported, which costs other arrays nothing.
 _TABLES = (compilers, dask_arrays, dask_workers, einops_backend, lending, pools)
 # Functions that are exchanged, when the next array is made after the module's import.
-_EXCHANGED = (calls, dask_arrays, dask_workers, namespaces)
+_EXCHANGED = (calls, dask_arrays, dask_workers, namespaces, shuffles)
 
 _Action = Callable[[], None]
 # The actions for modules that are not imported yet, by name: at once, and for the next array.

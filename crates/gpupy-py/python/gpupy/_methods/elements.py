@@ -14,7 +14,7 @@ from .._classes.subclass import plain
 from .._creation import conversion, orders
 from .._fallback import objects
 from .._fallback.hosts import to_host
-from .._gpupy import assign_all, call, count_fallback, hold, kind_of, ndarray
+from .._gpupy import assign_all, call, count_fallback, hold, kind_of, ndarray, scalar
 from .._indexing import select
 
 
@@ -88,8 +88,17 @@ def flatten(self, order="C"):
     return made if made.base is None and made is not self else made.copy()
 
 
+# Python's numbers, which need no look at what they become.
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
 def fill(self, value):
     if self._lazy:
+        if type(value) not in _NUMBERS and not (isinstance(value, (ndarray, scalar)) and not value.ndim):
+            # What is no number becomes one element as NumPy makes one, or is refused in its words.
+            element = np.empty((), self.dtype)
+            element.fill(to_host(value))
+            value = element
         assign_all(self, value)
     else:
         host = self._host()
