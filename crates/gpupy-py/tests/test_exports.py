@@ -41,26 +41,6 @@ def test_an_export_is_the_memory_itself_with_numpys_strides(owner, view, export)
         assert np.may_share_memory(np.asarray(a), v) and gpupy.may_share_memory(np.asarray(v), a)
 
 
-SHAPES = [(0,), (0, 3), (3, 0), (2, 0, 3), (1,), (4, 1), (1, 4), (1, 1, 3), (3, 1, 2)]
-
-
-@pytest.mark.parametrize("kind", ["whole", "transposed", "every other", "broadcast"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_memoryview_has_numpys_strides_of_axes_without_steps_too(driver, shape, kind):
-    def told(xp):
-        made = xp.zeros(shape, "f4") + 1
-        if kind == "transposed":
-            made = made.T
-        elif kind == "every other":
-            made = xp.zeros((*shape, 4), "f4")[..., ::2]
-        elif kind == "broadcast":
-            made = xp.broadcast_to(made, (2, *shape))
-        seen = memoryview(made)
-        return seen.shape, seen.strides, seen.nbytes, seen.c_contiguous, seen.f_contiguous, seen.tobytes()
-
-    assert told(gpupy) == told(np)
-
-
 @pytest.mark.parametrize("n", [5, 3000])
 def test_bools_and_their_bytes_are_one_memory(n):
     gpupy._gpupy.reconfigure("cpu")

@@ -161,7 +161,7 @@ impl Exported {
     ///
     /// # Safety
     /// `view` is a description to fill in, which is not read once this is gone or moved.
-    pub unsafe fn describe(&mut self, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+    pub unsafe fn describe(&self, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let (size, format) = (self.dtype.size(), format(self.dtype));
         if format.is_empty() {
             return Err(PyValueError::new_err(format!(
@@ -187,17 +187,6 @@ impl Exported {
                 true => "ndarray is not Fortran contiguous",
                 false => "ndarray is not C-contiguous",
             }));
-        }
-        // Where elements follow each other, NumPy says so by the strides of axes without steps, too.
-        let by_columns = column_major() && (!row_major || asks(ffi::PyBUF_F_CONTIGUOUS));
-        if row_major || by_columns {
-            let mut step = size as isize;
-            let rank = self.shape.len();
-            for k in 0..rank {
-                let axis = if by_columns { k } else { rank - 1 - k };
-                self.strides[axis] = step;
-                step *= self.shape[axis];
-            }
         }
         // SAFETY: `view` is a description to fill in; the shape, strides and memory live as long as `self`.
         unsafe {

@@ -216,7 +216,7 @@ impl NdArray {
             },
         };
         match given {
-            BufferSource::Exported(mut exported) => {
+            BufferSource::Exported(exported) => {
                 // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
                 // until `__releasebuffer__` drops it.
                 unsafe {
