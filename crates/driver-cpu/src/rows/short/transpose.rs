@@ -132,9 +132,10 @@ unsafe fn blocks_of_rows<W: LaneWord, V: LaneVector>(
             block::<W, V>(to, from, rows, (column, n));
             column += n;
         }
-        if column < whole {
-            let column = whole.saturating_sub(n);
-            block::<W, V>(to, from, rows, (column, n.min(columns - column)));
+        if whole < n {
+            block::<W, V>(to, from, rows, (0, columns));
+        } else if column < whole {
+            block::<W, V>(to, from, rows, (whole - n, n));
         }
     }
 }
