@@ -43,9 +43,7 @@ impl RowBinding {
             _ if self.bytes == 0 => false,
             RowStride::Zero => false,
             RowStride::Any => true,
-            RowStride::Unit | RowStride::Lanes | RowStride::Real | RowStride::Imaginary => {
-                are_padded
-            }
+            _ => are_padded,
         }
     }
 }

@@ -101,11 +101,11 @@ pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Ker
     // Masks count single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
     let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes };
-    let elements = KernelStrides::walks(program).map(|at| {
-        let inst = &program.insts[at];
-        if inst.op == Op::Index { 0 } else { inst.dtype.size() }
+    let insts = KernelStrides::walks(program).map(|at| &program.insts[at]);
+    let accesses = variant.accesses.iter().zip(insts).map(|(step, inst)| match (inst.op, step) {
+        (Op::Index, RowStride::Unit | RowStride::Zero | RowStride::Any) => slot(step, 0),
+        _ => slot(step, inst.dtype.size()),
     });
-    let accesses = variant.accesses.iter().zip(elements).map(|(step, bytes)| slot(step, bytes));
     let dests = variant.dests.iter().zip(&program.dests);
     let dests = dests.map(|(step, dtype)| slot(step, dtype.size())).collect();
     let rows = KernelRows { accesses: accesses.collect(), dests, gathers: plan.gathers() };
@@ -184,7 +184,9 @@ impl FunctionWriter<'_> {
         for (number, at) in KernelStrides::walks(self.plan.program).enumerate() {
             let varies =
                 !matches!(variant.accesses[number], RowStride::Zero | RowStride::Imaginary);
-            if varies && self.plan.inst(at as u32).op == Op::Load {
+            let in_memory = self.plan.inst(at as u32).op == Op::Load
+                || variant.accesses[number] == RowStride::Listed;
+            if varies && in_memory {
                 walks.push((number, RSI, number));
             }
         }

@@ -64,6 +64,8 @@ pub enum RowStride {
     Zero,
     /// Any stride with elements that do not overlap.
     Any,
+    /// For an `index`: each point has the next int32 in memory.
+    Listed,
     /// For a float destination: a sum in 16 lanes. In each 256 points, point `k` is added to element `k % 16` of the
     /// chunk, like the lanes of a sum (`gpupy_core::ir::Form::Reduce`). The row has whole chunks of 256 points, and
     /// only `Unit` and `Zero` accesses.

@@ -94,6 +94,13 @@ pub struct RowGroup<'a> {
     pub tables: *const GatherTable,
 }
 
+impl RowGroup<'_> {
+    /// Moves the walks to the next row.
+    pub fn move_on(&mut self) {
+        move_on(self.walks, self.steps);
+    }
+}
+
 /// Moves walks to the next row.
 #[inline]
 pub(crate) fn move_on(walks: &mut [StridedPointer], steps: &[isize]) {

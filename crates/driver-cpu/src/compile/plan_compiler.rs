@@ -37,6 +37,7 @@ impl RowVariant {
             Stride::Unit => gpupy_jit::RowStride::Unit,
             Stride::Zero => gpupy_jit::RowStride::Zero,
             Stride::Any => gpupy_jit::RowStride::Any,
+            Stride::Listed => gpupy_jit::RowStride::Listed,
         };
         let input = |(input, stride): (&RowInput, &Stride)| match (input.operand, step(stride)) {
             (None, gpupy_jit::RowStride::Any) => gpupy_jit::RowStride::Unit,
@@ -194,6 +195,10 @@ impl PlanCompiler<'_> {
                 // A loop's number of the iteration stands behind its carried values.
                 let which = if inst.op == Op::Iter { list.len() - 1 } else { b };
                 list[which]
+            }
+            Op::Index if self.variant.inputs[self.input_of[&at]] == Stride::Listed => {
+                let slot = self.slots.at(SlotPlace::Input(self.input_of[&at]));
+                RowValue { slot, scalar: false }
             }
             Op::Index => {
                 let input = self.input_of[&at];

@@ -27,6 +27,8 @@ pub enum Stride {
     Zero,
     /// Any other stride.
     Any,
+    /// Of an index value: each point's is the next in memory, an int32.
+    Listed,
 }
 
 /// The number of a slot.

@@ -111,16 +111,15 @@ impl Evaluator {
             }
         }
         let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
-        let LoopOrder { reduce_order, space, axis, mut variant, .. } = order;
+        let LoopOrder { reduce_order, space, axis, crossing, mut variant, .. } = order;
         variant.in_place = launch.dests.iter().any(|dest| launch.operands.contains(&dest.block));
         coalesced = order.coalesced;
         let mut expanded: SmallVec<[ShortRowCopy<'_>; 4]> = SmallVec::new();
         let mut scattered: SmallVec<[ShortRowCopy<'_>; 1]> = SmallVec::new();
         if let Some(coalesced) = &coalesced {
-            let extent = coalesced.extent;
-            let copied = |copy| ShortRowCopy::new(&inputs, copy, extent);
+            let copied = |copy| ShortRowCopy::new(&inputs, copy, coalesced.rows);
             expanded.extend(coalesced.expanded.iter().map(copied));
-            let copied = |copy| ShortRowCopy::new(&dests, copy, extent);
+            let copied = |copy| ShortRowCopy::new(&dests, copy, coalesced.rows);
             scattered.extend(coalesced.scattered.iter().map(copied));
             let lines = inputs.iter_mut().chain(&mut dests);
             lines.zip(&coalesced.accesses).for_each(|(line, access)| line.access = access);
@@ -144,9 +143,20 @@ impl Evaluator {
         if apart {
             longest = longest.min(T.strided_row);
         }
+        if crossing.is_some() {
+            longest = longest.min(T.crossed_row);
+        }
         if let Some(coalesced) = &coalesced {
+            // Scratch rows stay in the nearest cache.
+            if !expanded.is_empty() || !scattered.is_empty() {
+                longest = longest.min(T.scratch_row);
+            }
             // Items begin where rows begin, so that a row that repeats is expanded once.
-            longest -= longest % coalesced.extent;
+            longest -= longest % coalesced.rows.extent;
+        }
+        let mut rows = IterationSpace::new(&space, axis, longest, apart);
+        if let Some(crossing) = &crossing {
+            rows = rows.beside(crossing.outer);
         }
         let work = LaunchItems {
             plan,
@@ -155,8 +165,9 @@ impl Evaluator {
             shape: if coalesced.is_some() { &space } else { launch.shape },
             reduce_order,
             before,
-            rows: IterationSpace::new(&space, axis, longest, apart),
+            rows,
             inputs: &inputs,
+            crossing: crossing.as_ref(),
             expanded: &expanded,
             scattered: &scattered,
             dests: &dests,

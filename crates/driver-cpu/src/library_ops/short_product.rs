@@ -1,6 +1,6 @@
 //! Products of many small matrices of floats.
 //!
-//! Owns [`run`] and [`suits`]. 16 matrices at a time are transposed, so that their elements lie side by side
+//! Owns [`run`] and [`suits`]. Some matrices at a time are transposed, so that their elements lie side by side
 //! (`rows/short/products.rs`). Invariant: bits depend neither on threads nor on the number of matrices.
 //!
 //! Not here: few or large products (`gemm.rs`).
@@ -20,9 +20,9 @@ const AXES: usize = 3;
 pub fn suits(whole: &LibraryLaunch<'_>) -> bool {
     let (stack, inner) = whole.shape.split_at(whole.shape.len() - AXES);
     let [m, n, k] = *inner else { return false };
-    let matrices: usize = stack.iter().product();
+    let count: usize = stack.iter().product();
     let is_small = [m * k, n * k, m * n].iter().all(|elements| *elements <= T.small_matrix);
-    matches!(whole.dtype, DType::F32 | DType::F64) && matrices >= MATRICES && is_small
+    matches!(whole.dtype, DType::F32 | DType::F64) && count >= MATRICES && is_small
 }
 
 /// Evaluates products that [`suits`] names, which take `time` nanoseconds each.
@@ -46,15 +46,17 @@ fn of<T: Real + bytemuck::Zeroable>(
     let [row, column, term] = [0, 1, 2].map(|axis| stack.len() + axis);
     let count: usize = stack.iter().product();
     let time = time.saturating_mul(count as u64);
-    executor.share(count.div_ceil(MATRICES), time, &|tiles| {
-        let elements = [m * k, k * n, m * n].map(|elements| elements * MATRICES);
+    let lanes = ShortTile::lanes(size_of::<T>(), m * k + k * n + m * n);
+    let together = lanes.min(count.next_multiple_of(MATRICES));
+    executor.share(count.div_ceil(together), time, &|tiles| {
+        let elements = [m * k, k * n, m * n].map(|elements| elements * together);
         let mut memory = memory::zeroed::<T>(elements.iter().sum())?;
         let (a, rest) = memory.split_at_mut(elements[0]);
         let (b, c) = rest.split_at_mut(elements[1]);
         let (a, b, c) = (a.as_mut_ptr(), b.as_mut_ptr(), c.as_mut_ptr());
-        let tile = |first: *mut T| ShortTile::in_memory(first.cast(), size_of::<T>(), MATRICES);
+        let tile = |first: *mut T| ShortTile::in_memory(first.cast(), size_of::<T>(), together);
         for number in tiles {
-            let numbers = number * MATRICES..count.min((number + 1) * MATRICES);
+            let numbers = number * together..count.min((number + 1) * together);
             let place = |line, axes| Place { whole, line, axes, numbers: numbers.clone() };
             // SAFETY: the contract guarantees that accesses name elements that exist; the tiles have room for them.
             // Lanes without a matrix hold other numbers, whose products nobody reads.
@@ -65,7 +67,7 @@ fn of<T: Real + bytemuck::Zeroable>(
                 place(&whole.reads[1], [term, column]).each(|rows, lane, count, at, extent| {
                     tile(b).part(at).load(lane, rows, count, extent);
                 });
-                ShortProducts { extents: [m, n, k], a, b, c }.run();
+                ShortProducts { extents: [m, n, k], count: together, a, b, c }.run();
                 place(&whole.dest, [row, column]).each(|rows, lane, count, at, extent| {
                     tile(c).part(at).store(lane, rows, count, extent);
                 });

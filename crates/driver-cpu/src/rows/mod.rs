@@ -30,7 +30,7 @@ pub use moves::{copy, gather, index};
 pub use reducing::{accumulate, accumulate_three};
 pub use row_fn::RowFn;
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
-pub use short::expand::{expand, scatter};
+pub use short::expand::{expand, expand_index, scatter};
 pub use short::products::{MATRICES, ShortProducts};
 pub use short::tile::{SHORT, ShortRows, ShortTile, TileMemory};
 pub use short::tile_reductions::ShortRowReducer;

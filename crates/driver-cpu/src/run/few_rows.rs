@@ -81,8 +81,9 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     let longest = if kernel.is_some() { T.compiled_row } else { plan.tile };
     let points = (*n as u64).saturating_mul(rows as u64);
     let time = points.saturating_mul(launch_items::cost(plan, kernel.is_some()));
-    let longest = if is_apart { longest.min(T.strided_row) } else { longest };
-    if *n > longest || time >= 1000 * T.shared_work || !prepared.is_settled() {
+    // Many elements that lie apart are copied together with others.
+    let is_far = is_apart && points >= T.coalesced_points as u64;
+    if is_far || *n > longest || time >= 1000 * T.shared_work || !prepared.is_settled() {
         return Ok(false);
     }
     let count = inputs.all.len();

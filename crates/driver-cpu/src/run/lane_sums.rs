@@ -7,10 +7,10 @@
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
 use crate::rows;
-use crate::run::launch_items::{LaunchItems, walk};
+use crate::run::launch_items::LaunchItems;
 use crate::run::reduce_scratch::ReduceScratch;
 use crate::run::row_frame::RowFrame;
-use crate::traversal::iteration_space::Point;
+use crate::traversal::iteration_space::{Point, walk};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_jit::{Kernel, RowArguments};
 use smallvec::SmallVec;

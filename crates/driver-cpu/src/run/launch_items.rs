@@ -13,7 +13,8 @@ use crate::run::row_frame::{RowFrame, ThreadScratch};
 use crate::thresholds::T;
 use crate::traversal::axis_choice::{ReduceOrder, follow};
 use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
-use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
+use crate::traversal::crossing::Crossing;
+use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess, walk};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
 use gpupy_jit::{GatherTable, Kernel, RowArguments, RowGroup, StridedPointer};
@@ -41,6 +42,8 @@ pub struct LaunchItems<'a> {
     /// The space of the results.
     pub rows: IterationSpace,
     pub inputs: &'a [StridedAccess<'a>],
+    /// The accesses of a map that cross its rows, which are neither expanded nor scattered then.
+    pub crossing: Option<&'a Crossing>,
     /// Inputs of a map that are expanded into scratch rows.
     pub expanded: &'a [ShortRowCopy<'a>],
     /// Destinations of a map that are scattered from scratch rows.
@@ -89,7 +92,15 @@ impl LaunchItems<'_> {
         if let (Some(kernel), None) = (self.kernel, &self.plan.reducing) {
             return SCRATCH.with_borrow_mut(|scratch| {
                 let beyond = scratch.bytes(self.copied_bytes())?;
-                self.run_compiled(kernel, items, beyond);
+                match self.expanded.is_empty() && self.scattered.is_empty() {
+                    true => self.beside(items, beyond, &mut |group| {
+                        // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
+                        // reads what another writes; the items' points are in the space, and their strides are those
+                        // that the code was written for.
+                        unsafe { kernel.run_rows(group) };
+                    }),
+                    false => self.run_compiled(kernel, items, beyond),
+                }
                 Ok(())
             });
         }
@@ -103,6 +114,21 @@ impl LaunchItems<'_> {
             let mut frame =
                 RowFrame::new(self.plan, scratch, walks, self.tables, self.params, beyond)?;
             let base = frame.beyond;
+            if self.crossing.is_some() {
+                self.beside(items, base, &mut |mut group| {
+                    for _ in 0..group.count {
+                        let (inputs, dests) = group.walks.split_at(group.accesses);
+                        frame.inputs.copy_from_slice(inputs);
+                        frame.dests.copy_from_slice(dests);
+                        frame.moved(&[]);
+                        // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most a
+                        // tile.
+                        unsafe { frame.run(&self.plan.steps, group.n) };
+                        group.move_on();
+                    }
+                });
+                return Ok(());
+            }
             let reducing = reducing.map(|all| (all, ReduceScratch::new(all, self.sizes(), base)));
             let mut filled: SmallVec<[ExpandedRow; 4]> =
                 SmallVec::from_elem(None, self.expanded.len());
@@ -134,43 +160,70 @@ impl LaunchItems<'_> {
         cost(self.plan, self.kernel.is_some())
     }
 
-    /// Runs items of a map by machine code.
+    /// Runs items of a map whose inputs and destinations are where they belong, or cross the rows: rows that lie beside
+    /// each other at once.
+    fn beside(&self, items: Range<usize>, beyond: *mut u8, run: &mut dyn FnMut(RowGroup<'_>)) {
+        let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
+        let accesses = self.inputs.len();
+        let mut walks: SmallVec<[StridedPointer; 16]> =
+            SmallVec::from_elem(nowhere, accesses + self.dests.len());
+        let step = |line: &StridedAccess<'_>| {
+            self.rows.outer.map_or(0, |outer| line.access.strides[outer] as isize)
+                * line.size as isize
+        };
+        let steps: SmallVec<[isize; 16]> = self.inputs.iter().chain(self.dests).map(step).collect();
+        let mut moved = steps.clone();
+        let most = self.crossing.map_or(usize::MAX, |crossing| crossing.rows - 1);
+        let mut cursor = self.rows.cursor(items);
+        let (params, tables) = (self.params.as_ptr(), self.tables.as_ptr());
+        while let Some(n) = cursor.advance() {
+            let (inputs, dests) = walks.split_at_mut(accesses);
+            walk(inputs, self.inputs, &cursor.point, self.rows.axis);
+            walk(dests, self.dests, &cursor.point, self.rows.axis);
+            let count = 1 + cursor.pass_beside(most);
+            let Some(crossing) = self.crossing else {
+                run(RowGroup {
+                    n,
+                    count,
+                    walks: &mut walks,
+                    accesses,
+                    steps: &steps,
+                    params,
+                    tables,
+                });
+                continue;
+            };
+            moved.copy_from_slice(&steps);
+            // SAFETY: the items' points are in the space, and `beyond` has room for the scratch rows.
+            unsafe {
+                let dests = crossing.load(&mut walks, &mut moved, (count, n), beyond);
+                run(RowGroup {
+                    n,
+                    count,
+                    walks: &mut walks,
+                    accesses,
+                    steps: &moved,
+                    params,
+                    tables,
+                });
+                crossing.store(&dests, (count, n), beyond);
+            }
+        }
+    }
+
+    /// Runs items of a map with expanded inputs or scattered destinations by machine code.
     fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
         let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
         let count = self.inputs.len();
         let mut walks: SmallVec<[StridedPointer; 16]> =
             SmallVec::from_elem(nowhere, count + self.dests.len());
-        let is_direct = self.expanded.is_empty() && self.scattered.is_empty();
         let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
-        let outer = self.rows.outer();
-        let step = |line: &StridedAccess<'_>| {
-            outer.map_or(0, |outer| line.access.strides[outer] as isize) * line.size as isize
-        };
-        let steps: SmallVec<[isize; 16]> = self.inputs.iter().chain(self.dests).map(step).collect();
         let mut cursor = self.rows.cursor(items);
         let (params, tables) = (self.params.as_ptr(), self.tables.as_ptr());
         while let Some(n) = cursor.advance() {
             let (inputs, dests) = walks.split_at_mut(count);
             walk(inputs, self.inputs, &cursor.point, self.rows.axis);
             walk(dests, self.dests, &cursor.point, self.rows.axis);
-            if is_direct {
-                let rows = 1 + cursor.pass_beside();
-                let walks = &mut walks[..];
-                let group = RowGroup {
-                    n,
-                    count: rows,
-                    walks,
-                    accesses: count,
-                    steps: &steps,
-                    params,
-                    tables,
-                };
-                // SAFETY: the contract guarantees that accesses name elements that exist, and that no point reads what
-                // another writes; the items' points are in the space, and their strides are those that the code was
-                // written for.
-                unsafe { kernel.run_rows(group) };
-                continue;
-            }
             let point = &cursor.point;
             // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
             unsafe { self.expand_inputs(inputs, point, n, beyond, &mut filled) };
@@ -218,9 +271,10 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Bytes of all scratch rows for expanded inputs and scattered destinations.
+    /// Bytes of all scratch rows for crossing accesses, expanded inputs and scattered destinations.
     fn copied_bytes(&self) -> usize {
-        (self.expanded.len() + self.scattered.len()) * self.expanded_bytes()
+        let crossing = self.crossing.map_or(0, |crossing| crossing.bytes(self.rows.tile));
+        crossing + (self.expanded.len() + self.scattered.len()) * self.expanded_bytes()
     }
 
     /// The scratch row of a scattered destination, after those of the expanded inputs.
@@ -268,7 +322,7 @@ impl LaunchItems<'_> {
         let apart = self.expanded_bytes();
         for ((k, expanded), filled) in self.expanded.iter().enumerate().zip(filled) {
             let row = rows.wrapping_add(k * apart);
-            inputs[expanded.which] = StridedPointer { ptr: row, step: expanded.line.size as isize };
+            inputs[expanded.which] = StridedPointer { ptr: row, step: expanded.step_of_row() };
             // SAFETY: the points are in the space, and the scratch rows have room for them.
             unsafe { expanded.expand(row, point, n, filled) }
         }
@@ -433,16 +487,4 @@ unsafe fn reduce_rows(
 /// The number of lanes that the tree has along the last axis of a shape.
 fn lanes_of(shape: &[usize]) -> usize {
     REDUCE_LANES.min(shape[shape.len() - 1])
-}
-
-/// Moves walks to a point.
-pub fn walk(
-    walks: &mut [StridedPointer],
-    lines: &[StridedAccess<'_>],
-    point: &[usize],
-    axis: usize,
-) {
-    for (walk, line) in walks.iter_mut().zip(lines) {
-        *walk = line.walk(point, axis);
-    }
 }

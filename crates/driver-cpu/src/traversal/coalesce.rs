@@ -12,17 +12,15 @@ use crate::thresholds::T;
 use crate::traversal::axis_choice::RowSteps;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::driver::Access;
-use gpupy_jit::StridedPointer;
 
 /// A launch with two axes coalesced.
 pub struct Coalesced {
     pub shape: Point,
     /// The accesses of all inputs, then of all destinations, over that shape.
     pub accesses: Vec<Access>,
-    /// The extent of the last axis before coalescing.
-    pub extent: usize,
-    /// The inputs that must be expanded: the number of each, and its access before coalescing, with the coalesced axis
-    /// second to last.
+    pub rows: ShortExtents,
+    /// The inputs that must be expanded: the number of each, and its access before coalescing, whose last axes are that
+    /// of blocks (of stride 0, where there is one), the coalesced one and the last one.
     pub expanded: Vec<(usize, Access)>,
     /// The same of destinations that must be scattered.
     pub scattered: Vec<(usize, Access)>,
@@ -47,7 +45,7 @@ pub fn coalesced(
         let copied = inputs.iter().map(|line| at.copying(line, true));
         // Every point has a result of its own, so destinations never repeat.
         let copied = copied.chain(dests.iter().map(|line| at.copying(line, false)));
-        let Some(copies) = copied.sum::<Option<f64>>() else { continue };
+        let copies: f64 = copied.sum();
         let row = shape[axis] * extent;
         let rows = points / row * row.div_ceil(T.typical_row);
         let rows = rows as f64 * steps.cost(row.min(T.typical_row), inputs.len() + dests.len());
@@ -65,7 +63,7 @@ struct ShortAxes<'a> {
     axis: usize,
 }
 
-impl ShortAxes<'_> {
+impl<'a> ShortAxes<'a> {
     fn last(&self) -> usize {
         self.shape.len() - 1
     }
@@ -83,48 +81,62 @@ impl ShortAxes<'_> {
             && (line.base.is_null() || (0..=1).contains(&strides[last]))
     }
 
-    /// Nanoseconds to copy a line's short rows; `None` for index values, which are not copied.
-    fn copying(&self, line: &StridedAccess<'_>, may_repeat: bool) -> Option<f64> {
+    /// Nanoseconds to copy a line's short rows.
+    fn copying(&self, line: &StridedAccess<'_>, is_input: bool) -> f64 {
         let extent = self.shape[self.last()] as f64;
-        let of_element = match line.access.strides[self.last()] {
+        let [apart, step] = [self.axis, self.last()].map(|axis| line.access.strides[axis]);
+        let of_element = match step {
             0 | 1 => T.piece_element_cost,
+            // Index values are written.
+            _ if line.base.is_null() => T.piece_element_cost,
+            -1 if is_input => T.piece_element_cost,
+            _ if apart.abs() == 1 => T.near_cost,
             _ => T.apart_cost,
         };
-        Some(self.pieces(line, may_repeat)? as f64 * (T.piece_cost + of_element * extent))
+        self.pieces(line, is_input) as f64 * (T.piece_cost + of_element * extent)
     }
 
-    /// The number of pieces that are copied for a line; `None` for index values, which are not copied.
-    fn pieces(&self, line: &StridedAccess<'_>, may_repeat: bool) -> Option<usize> {
+    /// The number of pieces that are copied for a line.
+    fn pieces(&self, line: &StridedAccess<'_>, may_repeat: bool) -> usize {
         if self.follows(line) {
-            return Some(0);
+            return 0;
         }
         let strides = &line.access.strides;
         let far: usize = self.others().map(|k| self.shape[k]).product();
         let (outer, extent) = (self.shape[self.axis], self.shape[self.last()]);
         let is_same = self.others().all(|k| strides[k] == 0 || self.shape[k] == 1);
         match (strides[self.axis] == 0 && may_repeat, is_same) {
-            _ if line.base.is_null() => None,
             // A scratch row that is the same everywhere is expanded once.
-            (true, true) => Some(0),
+            (true, true) => 0,
             // One that repeats along the coalesced axis is expanded once for each row of it.
-            (true, false) => Some(far * outer.min(T.typical_row.div_ceil(extent))),
-            _ => Some(far * outer),
+            (true, false) => far * outer.min(T.typical_row.div_ceil(extent)),
+            _ => far * outer,
         }
     }
 
-    fn coalesced(&self, inputs: &[StridedAccess<'_>], dests: &[StridedAccess<'_>]) -> Coalesced {
+    /// An axis along which blocks of short rows follow each other for all lines that are not copied, where a block has
+    /// few elements.
+    fn blocks(&self, lines: impl Iterator<Item = StridedAccess<'a>> + Clone) -> Option<usize> {
+        let block = self.shape[self.axis] * self.shape[self.last()];
+        let follows = |line: &StridedAccess<'_>, far: usize| {
+            let strides = &line.access.strides;
+            !self.follows(line) || strides[far] == strides[self.last()] * block as i64
+        };
+        let far = self.others().filter(|far| block < T.typical_row && self.shape[*far] > 1).last();
+        far.filter(|far| lines.clone().all(|line| follows(&line, *far)))
+    }
+
+    fn coalesced(&self, inputs: &[StridedAccess<'a>], dests: &[StridedAccess<'a>]) -> Coalesced {
         let (axis, last) = (self.axis, self.last());
+        let far = self.blocks(inputs.iter().chain(dests).copied());
+        let rest = || self.others().filter(|k| Some(*k) != far);
         let reordered = |line: &StridedAccess<'_>, end: &[i64]| Access {
             offset: line.access.offset,
-            strides: self
-                .others()
-                .map(|k| line.access.strides[k])
-                .chain(end.iter().copied())
-                .collect(),
+            strides: rest().map(|k| line.access.strides[k]).chain(end.iter().copied()).collect(),
         };
         let whole = |line: &StridedAccess<'_>| {
             let strides = &line.access.strides;
-            reordered(line, &[strides[axis], strides[last]])
+            reordered(line, &[far.map_or(0, |far| strides[far]), strides[axis], strides[last]])
         };
         let copied = |lines: &[StridedAccess<'_>]| -> Vec<(usize, Access)> {
             let all = lines.iter().enumerate().filter(|(_, line)| !self.follows(line));
@@ -135,19 +147,25 @@ impl ShortAxes<'_> {
             true => reordered(line, &[line.access.strides[last]]),
             false => reordered(line, &[1]),
         };
-        let extent = self.shape[last];
+        let rows = ShortExtents { rows: self.shape[axis], extent: self.shape[last] };
+        let row = far.map_or(1, |far| self.shape[far]) * rows.rows * rows.extent;
         Coalesced {
-            shape: self
-                .others()
-                .map(|k| self.shape[k])
-                .chain([self.shape[axis] * extent])
-                .collect(),
+            shape: rest().map(|k| self.shape[k]).chain([row]).collect(),
             accesses: inputs.iter().chain(dests).map(merged).collect(),
-            extent,
+            rows,
             expanded: copied(inputs),
             scattered: copied(dests),
         }
     }
+}
+
+/// The extents of short rows and of their blocks.
+#[derive(Clone, Copy)]
+pub struct ShortExtents {
+    /// Short rows of a block: the extent of the axis with which the last one is coalesced.
+    pub rows: usize,
+    /// The extent of the last axis before coalescing.
+    pub extent: usize,
 }
 
 /// The content of a scratch row that repeats: its first element, and the number of elements at least.
@@ -160,20 +178,24 @@ pub struct ShortRowCopy<'a> {
     pub which: usize,
     /// Its access before coalescing.
     pub line: StridedAccess<'a>,
-    /// The extent of the last axis before coalescing.
-    pub extent: usize,
+    pub rows: ShortExtents,
 }
 
 impl<'a> ShortRowCopy<'a> {
-    /// The copy of one of some inputs or destinations, of short rows of `extent` elements.
+    /// The copy of one of some inputs or destinations.
     pub fn new(
         lines: &[StridedAccess<'_>],
         (which, access): &'a (usize, Access),
-        extent: usize,
+        rows: ShortExtents,
     ) -> ShortRowCopy<'a> {
         let StridedAccess { base, size, .. } = lines[*which];
         let line = StridedAccess { access, base, size };
-        ShortRowCopy { which: *which, line, extent }
+        ShortRowCopy { which: *which, line, rows }
+    }
+
+    /// Bytes from an element to the next in a scratch row.
+    pub fn step_of_row(&self) -> isize {
+        if self.line.base.is_null() { size_of::<i32>() as isize } else { self.line.size as isize }
     }
 
     /// Copies the `n` elements from a point of the coalesced shape on into a row. A row that repeats is not copied
@@ -182,15 +204,30 @@ impl<'a> ShortRowCopy<'a> {
     /// # Safety
     /// The points are in the space, and the row has room for `n` elements.
     pub unsafe fn expand(&self, row: *mut u8, point: &[usize], n: usize, before: &mut ExpandedRow) {
-        let rows = self.rows(point);
+        let [.., far, apart, _] = self.line.access.strides[..] else { return };
         // A row that repeats may be there already.
-        let repeats = rows.apart == 0;
-        if repeats && before.is_some_and(|(from, len)| from == rows.first && len >= n) {
+        let first = self.first(point);
+        let repeats = far == 0 && apart == 0;
+        if repeats && before.is_some_and(|(from, len)| from == first && len >= n) {
             return;
         }
-        // SAFETY: the elements belong to points of the space, and the row has room for them.
-        unsafe { rows::expand(self.line.size, row, rows, (n / self.extent, self.extent)) }
-        *before = repeats.then_some((rows.first, n));
+        let (size, extent) = (self.step_of_row() as usize, self.rows.extent);
+        self.each_block(point, n, |rows, done, count| {
+            let block = self.rows.rows * extent * size;
+            let row = row.wrapping_add(done * extent * size);
+            // SAFETY: the elements belong to points of the space, and the row has room for them; where a block is
+            // before them, it has as many.
+            unsafe {
+                if far == 0 && done >= self.rows.rows {
+                    row.copy_from_nonoverlapping(row.wrapping_sub(block), count * extent * size);
+                } else if self.line.base.is_null() {
+                    rows::expand_index(row, rows, (count, extent));
+                } else {
+                    rows::expand(size, row, rows, (count, extent));
+                }
+            }
+        });
+        *before = repeats.then_some((first, n));
     }
 
     /// Copies `n` elements of a row to the destination's elements from a point of the coalesced shape on.
@@ -198,19 +235,37 @@ impl<'a> ShortRowCopy<'a> {
     /// # Safety
     /// The points are in the space, and the row holds `n` elements.
     pub unsafe fn scatter(&self, row: *const u8, point: &[usize], n: usize) {
-        let rows = self.rows(point);
-        // SAFETY: the elements belong to points of the space, and the row holds them.
-        unsafe { rows::scatter(self.line.size, rows, row, (n / self.extent, self.extent)) }
+        let (size, extent) = (self.line.size, self.rows.extent);
+        self.each_block(point, n, |rows, done, count| {
+            let row = row.wrapping_add(done * extent * size);
+            // SAFETY: the elements belong to points of the space, and the row holds them.
+            unsafe { rows::scatter(size, rows, row, (count, extent)) }
+        });
     }
 
-    /// The short rows from a point of the coalesced shape on, which is the first of one.
-    fn rows(&self, point: &[usize]) -> ShortRows {
-        let last = point.len();
-        let mut from = Point::from(point);
-        from[last - 1] /= self.extent;
-        from.push(0);
-        let StridedPointer { ptr, step } = self.line.walk(&from, last);
-        let apart = (self.line.access.strides[last - 1] * self.line.size as i64) as isize;
-        ShortRows { first: ptr, step, apart }
+    /// Calls `copy` for the short rows of each block among `n` elements from a point of the coalesced shape on, which
+    /// is the first of one: with these, the number of short rows before them, and how many they are.
+    fn each_block(&self, point: &[usize], n: usize, mut copy: impl FnMut(ShortRows, usize, usize)) {
+        let [.., far, apart, step] = self.line.access.strides[..] else { return };
+        let [far, apart, step] = [far, apart, step].map(|s| s as isize * self.line.size as isize);
+        let (first, ShortExtents { rows, extent }) = (self.first(point), self.rows);
+        let [.., at] = *point else { return };
+        let (mut block, mut row) = (0, at / extent % rows);
+        let (mut done, short) = (0, n / extent);
+        while done < short {
+            let count = (rows - row).min(short - done);
+            let at = far * block + apart * (row as isize - (at / extent % rows) as isize);
+            copy(ShortRows { first: first.wrapping_offset(at), step, apart }, done, count);
+            (done, row, block) = (done + count, 0, block + 1);
+        }
+    }
+
+    /// The first element from a point of the coalesced shape on, which is the first of a short row.
+    fn first(&self, point: &[usize]) -> *mut u8 {
+        let Some((at, outer)) = point.split_last() else { return self.line.base };
+        let row = at / self.rows.extent;
+        let mut from = Point::from(outer);
+        from.extend([row / self.rows.rows, row % self.rows.rows, 0]);
+        self.line.walk(&from, outer.len()).ptr
     }
 }

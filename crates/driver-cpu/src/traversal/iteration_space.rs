@@ -37,11 +37,25 @@ impl StridedAccess<'_> {
     }
 }
 
+/// Moves walks to a point.
+pub fn walk(
+    walks: &mut [StridedPointer],
+    lines: &[StridedAccess<'_>],
+    point: &[usize],
+    axis: usize,
+) {
+    for (walk, line) in walks.iter_mut().zip(lines) {
+        *walk = line.walk(point, axis);
+    }
+}
+
 /// A space, cut into rows.
 pub struct IterationSpace {
     shape: Point,
     /// The axis that rows go along.
     pub axis: usize,
+    /// The axis along which neighbouring rows lie, if there is more than one axis.
+    pub outer: Option<usize>,
     /// The most elements of a row.
     pub tile: usize,
     /// The number of rows before they are cut.
@@ -54,10 +68,24 @@ pub struct IterationSpace {
 }
 
 impl IterationSpace {
+    /// A space whose neighbouring rows lie along the last axis beside that of the rows.
     pub fn new(shape: &[usize], axis: usize, tile: usize, by_piece: bool) -> IterationSpace {
         let pieces = shape[axis].div_ceil(tile);
         let rows = shape.iter().product::<usize>() / shape[axis];
-        IterationSpace { shape: shape.into(), axis, tile, rows, pieces, by_piece }
+        let outer = (0..shape.len()).rev().find(|other| *other != axis);
+        IterationSpace { shape: shape.into(), axis, outer, tile, rows, pieces, by_piece }
+    }
+
+    /// The same, with neighbouring rows along another axis.
+    pub fn beside(self, outer: usize) -> IterationSpace {
+        IterationSpace { outer: Some(outer), ..self }
+    }
+
+    /// The axes beside that of the rows, that of neighbouring rows first.
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let (axis, outer) = (self.axis, self.outer);
+        let rest = (0..self.shape.len()).rev().filter(move |k| *k != axis && Some(*k) != outer);
+        outer.into_iter().chain(rest)
     }
 
     /// The number of items.
@@ -72,7 +100,7 @@ impl IterationSpace {
             false => (items.start / self.pieces, items.start % self.pieces),
         };
         let mut point = Point::from_elem(0, self.shape.len());
-        for axis in (0..self.shape.len()).rev().filter(|axis| *axis != self.axis) {
+        for axis in self.others() {
             if row == 0 {
                 break;
             }
@@ -81,11 +109,6 @@ impl IterationSpace {
         }
         point[self.axis] = piece * self.tile;
         ItemCursor { space: self, point, left: items.len(), has_begun: false }
-    }
-
-    /// The axis along which neighbouring rows lie, the last one beside that of the rows.
-    pub fn outer(&self) -> Option<usize> {
-        (0..self.shape.len()).rev().find(|axis| *axis != self.axis)
     }
 }
 
@@ -115,14 +138,14 @@ impl ItemCursor<'_> {
     }
 
     /// Moves over the items that follow the current one along the outer axis, each one point from the item before and
-    /// nowhere else; gives their number.
-    pub fn pass_beside(&mut self) -> usize {
+    /// nowhere else, at most so many; gives their number.
+    pub fn pass_beside(&mut self, most: usize) -> usize {
         let Some(outer) =
-            self.space.outer().filter(|_| self.space.by_piece || self.space.pieces == 1)
+            self.space.outer.filter(|_| self.space.by_piece || self.space.pieces == 1)
         else {
             return 0;
         };
-        let passed = self.left.min(self.space.shape[outer] - 1 - self.point[outer]);
+        let passed = self.left.min(self.space.shape[outer] - 1 - self.point[outer]).min(most);
         self.left -= passed;
         self.point[outer] += passed;
         passed
@@ -141,10 +164,9 @@ impl ItemCursor<'_> {
 
     /// Moves to the next row; false, and back at the first row, if there is none.
     fn is_next_row(&mut self) -> bool {
-        let IterationSpace { shape, axis, .. } = self.space;
-        for other in (0..shape.len()).rev().filter(|other| other != axis) {
+        for other in self.space.others() {
             self.point[other] += 1;
-            if self.point[other] < shape[other] {
+            if self.point[other] < self.space.shape[other] {
                 return true;
             }
             self.point[other] = 0;
@@ -161,8 +183,14 @@ mod tests {
     fn every_point_is_in_one_item() {
         for shape in [&[1][..], &[7], &[3, 10], &[4, 1, 9], &[2, 3, 4, 5]] {
             for axis in 0..shape.len() {
-                for (tile, by_piece) in [(1, false), (4, false), (4, true), (64, true)] {
-                    let rows = IterationSpace::new(shape, axis, tile, by_piece);
+                let ways = [(1, false), (4, false), (4, true), (64, true)];
+                for (tile, by_piece, outer) in ways.into_iter().flat_map(|(tile, by_piece)| {
+                    (0..shape.len()).map(move |outer| (tile, by_piece, outer))
+                }) {
+                    let mut rows = IterationSpace::new(shape, axis, tile, by_piece);
+                    if outer != axis {
+                        rows = rows.beside(outer);
+                    }
                     let mut points = Vec::new();
                     let mut all = rows.cursor(0..rows.items());
                     for item in 0..rows.items() {
@@ -185,8 +213,9 @@ mod tests {
                         assert_eq!(one_by_one.advance(), Some(n));
                         let mut point = all.point.clone();
                         assert_eq!(one_by_one.point, point);
-                        for _ in 0..all.pass_beside() {
-                            point[rows.outer().unwrap()] += 1;
+                        let most = if tile == 4 { 3 } else { usize::MAX };
+                        for _ in 0..all.pass_beside(most) {
+                            point[rows.outer.unwrap()] += 1;
                             assert_eq!(one_by_one.advance(), Some(n));
                             assert_eq!(one_by_one.point, point);
                         }

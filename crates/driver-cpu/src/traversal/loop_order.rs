@@ -6,8 +6,10 @@
 
 use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::RowVariant;
+use crate::compile::row_plan::Stride;
 use crate::traversal::axis_choice::{self, ReduceOrder, RowSteps, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
+use crate::traversal::crossing::Crossing;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::REDUCE_CHUNK;
 
@@ -21,6 +23,8 @@ pub struct LoopOrder {
     pub axis: usize,
     /// `Some` for a map with short rows.
     pub coalesced: Option<Coalesced>,
+    /// `Some` for another map, with accesses that cross its rows.
+    pub crossing: Option<Crossing>,
     /// The strides, with `in_place` still false.
     pub variant: RowVariant,
 }
@@ -52,18 +56,29 @@ impl LoopOrder {
         if let Some(coalesced) = coalesced(shape, inputs, dests, (cost, steps)) {
             let (space, axis) = (coalesced.shape.clone(), coalesced.shape.len() - 1);
             let lines = inputs.iter().chain(dests).zip(&coalesced.accesses);
-            let mut all = lines.map(|(line, access)| {
-                stride(&StridedAccess { access, ..*line }, axis, space[axis])
+            let is_expanded = |number| coalesced.expanded.iter().any(|(which, _)| *which == number);
+            let mut all = lines.enumerate().map(|(number, (line, access))| {
+                match line.base.is_null() && is_expanded(number) {
+                    true => Stride::Listed,
+                    false => stride(&StridedAccess { access, ..*line }, axis, space[axis]),
+                }
             });
             let inputs = all.by_ref().take(inputs.len()).collect();
             let variant = RowVariant { inputs, dests: all.collect(), in_place: false };
-            return LoopOrder { reduce_order, space, axis, coalesced: Some(coalesced), variant };
+            let (coalesced, crossing) = (Some(coalesced), None);
+            return LoopOrder { reduce_order, space, axis, coalesced, crossing, variant };
         }
-        let along = |line: &StridedAccess<'_>| stride(line, axis, shape[axis]);
-        let inputs = inputs.iter().map(along).collect();
-        let variant =
-            RowVariant { inputs, dests: dests.iter().map(along).collect(), in_place: false };
-        LoopOrder { reduce_order, space: shape.into(), axis, coalesced: None, variant }
+        let crossing = Crossing::of(shape, axis, inputs, dests);
+        let mut all = inputs.iter().chain(dests).enumerate().map(|(number, line)| {
+            // Scratch rows are contiguous.
+            match &crossing {
+                Some(crossing) if crossing.contains(number) => Stride::Unit,
+                _ => stride(line, axis, shape[axis]),
+            }
+        });
+        let inputs = all.by_ref().take(inputs.len()).collect();
+        let variant = RowVariant { inputs, dests: all.collect(), in_place: false };
+        LoopOrder { reduce_order, space: shape.into(), axis, coalesced: None, crossing, variant }
     }
 
     fn of_reduction(
@@ -91,6 +106,7 @@ impl LoopOrder {
         let inputs = inside.chain(rest.iter().map(after)).collect();
         let variant =
             RowVariant { inputs, dests: dests.iter().map(after).collect(), in_place: false };
-        LoopOrder { reduce_order: Some(reduce_order), space, axis, coalesced: None, variant }
+        let (reduce_order, coalesced, crossing) = (Some(reduce_order), None, None);
+        LoopOrder { reduce_order, space, axis, coalesced, crossing, variant }
     }
 }

@@ -60,9 +60,12 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// `index`: its value at the first point, and an increment for each further point.
+    /// `index`: its value at the first point, and an increment for each further point, or a list of values.
     pub(super) fn index(&mut self) -> Option<()> {
         let walk = self.walk();
+        if self.plan.variant.accesses[walk] == RowStride::Listed {
+            return self.load(DType::I32);
+        }
         let (first, step) =
             (Mem::at(RSI, 16 * walk as i32, 4), Mem::at(RSI, 16 * walk as i32 + 8, 4));
         if self.is_uniform() {

@@ -127,7 +127,7 @@ struct Strip {
 impl Strip {
     fn new(step: RowStride, size: usize, n: usize, rng: &mut Rng) -> Strip {
         let step = match step {
-            RowStride::Unit => size as isize,
+            RowStride::Unit | RowStride::Listed => size as isize,
             RowStride::Zero => 0,
             _ => size as isize * [-1, 2, -3, 7][rng.below(4)],
         };
@@ -177,7 +177,7 @@ pub fn check(
     for ((at, step), elements) in
         KernelStrides::walks(program).zip(&variant.accesses).zip(&case.inputs)
     {
-        if program.insts[at].op == Op::Index {
+        if program.insts[at].op == Op::Index && *step != RowStride::Listed {
             let grow =
                 if n > 1 { elements[1].as_i32().wrapping_sub(elements[0].as_i32()) } else { 3 };
             let first = elements[0].bits as usize as *mut u8;

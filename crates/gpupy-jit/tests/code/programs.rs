@@ -50,7 +50,8 @@ fn right(seed: u64, isa: Isa, program: &Program, n: usize, mut rng: Rng) {
     let plain = rng.below(2) == 0;
     let accesses = KernelStrides::walks(program);
     let accesses = accesses
-        .map(|_| match rng.below(3) {
+        .map(|at| match rng.below(3) {
+            1 if program.insts[at].op == Op::Index => RowStride::Listed,
             0 => steps(&mut rng, plain),
             _ => RowStride::Unit,
         })

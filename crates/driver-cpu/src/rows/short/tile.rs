@@ -59,8 +59,13 @@ pub struct ShortTile {
 impl ShortTile {
     /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more.
     pub fn new(memory: &mut TileMemory, size: usize, extent: usize) -> ShortTile {
-        let lanes = (TILE / (extent * size) / LANES * LANES).clamp(LANES, MOST_LANES);
+        let lanes = ShortTile::lanes(size, extent);
         ShortTile { first: memory.0.as_mut_ptr().cast(), pitch: lanes * size + APART, size, lanes }
+    }
+
+    /// How many short rows of `extent` elements a tile has.
+    pub fn lanes(size: usize, extent: usize) -> usize {
+        (TILE / (extent * size) / LANES * LANES).clamp(LANES, MOST_LANES)
     }
 
     /// Element `k` of all short rows, one after another.
@@ -94,6 +99,12 @@ impl ShortTile {
         // SAFETY: the elements exist, and the tile has room for them.
         unsafe {
             if from.step == size as isize && apart != size as isize {
+                if apart == (extent * size) as isize {
+                    prefetch(
+                        from.first.wrapping_offset(apart * count as isize),
+                        extent * count * size,
+                    );
+                }
                 let to = TileRows { first: to, pitch: self.pitch as isize };
                 let from = TileRows { first: from.first, pitch: from.apart };
                 return transpose(size, to, from, count, extent);
@@ -125,4 +136,17 @@ impl ShortTile {
             }
         }
     }
+}
+
+/// Prefetches bytes, which need not exist: processors do not predict the accesses to many short rows at once.
+#[inline(always)]
+fn prefetch(first: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch of any address has no effect but on caches.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (first, bytes);
 }

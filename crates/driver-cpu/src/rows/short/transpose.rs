@@ -2,7 +2,8 @@
 //!
 //! Owns [`transpose`]. Vectors along a short axis would be mostly empty, so they run along the axis beside it: a tile
 //! of short rows becomes as many long rows as a short row has elements, for every length alike. Blocks of as many rows
-//! as a vector of 16 bytes has elements are interleaved, by halves, until they are transposed.
+//! as a vector of 16 bytes has elements are interleaved, by halves, until they are transposed; where vectors are wider,
+//! several at once.
 //!
 //! Not here: tiles (`tile.rs`), copies of rows (`rows/moves.rs`).
 
@@ -57,7 +58,7 @@ unsafe fn wide<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns: 
             columns: usize,
         ) {
             // SAFETY: the conditions are the same.
-            unsafe { blocks::<W>(to, from, rows, columns) }
+            unsafe { blocks::<W, W::Pair>(to, from, rows, columns) }
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, and the caller keeps the other conditions.
@@ -65,17 +66,22 @@ unsafe fn wide<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns: 
         }
     }
     // SAFETY: the conditions are the same.
-    unsafe { blocks::<W>(to, from, rows, columns) }
+    unsafe { blocks::<W, W::Vector>(to, from, rows, columns) }
 }
 
-/// Blocks overlap where extents are no multiples of theirs. Where one extent is less than a block's, whole vectors are
-/// still read or written as long as they end before the last row does; what they have beyond a row is left out, or
-/// written over by the next row.
+/// Blocks of `Wide` have rows for each of its vectors; where fewer are left, blocks of one vector overlap with those
+/// before. Where one extent is less than a block's, whole vectors are still read or written as long as they end before
+/// the last row does; what they have beyond a row is left out, or written over by the next row.
 ///
 /// # Safety
 /// As for [`transpose`].
 #[inline(always)]
-unsafe fn blocks<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns: usize) {
+unsafe fn blocks<W: LaneWord, Wide: LaneVector>(
+    to: TileRows,
+    from: TileRows,
+    rows: usize,
+    columns: usize,
+) {
     let n = W::COUNT;
     let (whole_rows, whole_columns) = match (rows < n, columns < n) {
         (false, false) => (rows, columns),
@@ -90,15 +96,47 @@ unsafe fn blocks<W: LaneWord>(to: TileRows, from: TileRows, rows: usize, columns
         if whole_rows < n.min(rows) || whole_columns < n.min(columns) {
             return one_by_one::<W>(to, from, 0..rows, 0..columns);
         }
-        let (until_row, until_column) =
-            (whole_rows.saturating_sub(n), whole_columns.saturating_sub(n));
-        for row in (0..whole_rows).step_by(n).map(|row| row.min(until_row)) {
-            for column in (0..whole_columns).step_by(n).map(|column| column.min(until_column)) {
-                block::<W>(to, from, (row, rows), (column, columns));
-            }
+        let wide = n * Wide::VECTORS;
+        let until = whole_rows - whole_rows % wide;
+        for row in (0..until).step_by(wide) {
+            blocks_of_rows::<W, Wide>(to, from, (row, wide), (whole_columns, columns));
+        }
+        let mut row = until;
+        while row < whole_rows {
+            let first = row.min(whole_rows.saturating_sub(n));
+            let rows = (first, n.min(rows - first));
+            blocks_of_rows::<W, W::Vector>(to, from, rows, (whole_columns, columns));
+            row += n;
         }
         one_by_one::<W>(to, from, whole_rows..rows, 0..columns);
         one_by_one::<W>(to, from, 0..whole_rows, whole_columns..columns);
+    }
+}
+
+/// Transposes the blocks of some rows whose first columns are before `whole`. The last one overlaps with that before
+/// it.
+///
+/// # Safety
+/// As for [`block`].
+#[inline(always)]
+unsafe fn blocks_of_rows<W: LaneWord, V: LaneVector>(
+    to: TileRows,
+    from: TileRows,
+    rows: (usize, usize),
+    (whole, columns): (usize, usize),
+) {
+    let (n, mut column) = (W::COUNT, 0);
+    // SAFETY: blocks begin before `whole` and end there, or are the only one.
+    unsafe {
+        while column + n <= whole {
+            block::<W, V>(to, from, rows, (column, n));
+            column += n;
+        }
+        if whole < n {
+            block::<W, V>(to, from, rows, (0, columns));
+        } else if column < whole {
+            block::<W, V>(to, from, rows, (whole - n, n));
+        }
     }
 }
 
@@ -110,7 +148,7 @@ fn whole_vectors<W: LaneWord>(of: TileRows, rows: usize, columns: usize) -> usiz
     }
     let pitch = of.pitch as usize;
     let bytes = (rows - 1) * pitch + columns * size_of::<W>();
-    bytes.checked_sub(16).map_or(0, |last| rows.min(last / pitch + 1))
+    bytes.checked_sub(VECTOR).map_or(0, |last| rows.min(last / pitch + 1))
 }
 
 /// # Safety
@@ -132,13 +170,14 @@ unsafe fn one_by_one<W: Copy>(
     }
 }
 
-/// Transposes a block of as many rows and columns as a vector has elements, or of all there are.
+/// Transposes a block: of a row for each element of `V`, and as many columns as a vector of 16 bytes has elements. Of
+/// `rows` and `columns`, where fewer than that are left, the last row stands for those behind it.
 ///
 /// # Safety
 /// As for [`transpose`]; vectors at the beginnings of the block's rows may be read, and at those of its columns
 /// written.
 #[inline(always)]
-unsafe fn block<W: LaneWord>(
+unsafe fn block<W: LaneWord, V: LaneVector>(
     to: TileRows,
     from: TileRows,
     (row, rows): (usize, usize),
@@ -147,78 +186,149 @@ unsafe fn block<W: LaneWord>(
     let n = W::COUNT;
     // SAFETY: rows and columns are inside the tile, and vectors from there may be read and written.
     unsafe {
-        let mut all = [W::NONE; 16];
+        let mut all = [V::NONE; VECTOR];
         for (r, vector) in all[..n].iter_mut().enumerate() {
             *vector =
-                from.at::<W>((row + r).min(rows - 1), column).cast::<W::Vector>().read_unaligned();
+                V::load(|number| from.at::<W>(row + (number * n + r).min(rows - 1), column).cast());
         }
         for _ in 0..n.ilog2() {
             let mut next = all;
             for r in 0..n / 2 {
-                (next[2 * r], next[2 * r + 1]) = W::interleaved(all[r], all[r + n / 2]);
+                (next[2 * r], next[2 * r + 1]) = all[r].interleaved::<W>(all[r + n / 2]);
             }
             all = next;
         }
-        for (c, vector) in all[..n].iter().enumerate().take(columns - column) {
-            to.at::<W>(column + c, row).cast::<W::Vector>().write_unaligned(*vector);
+        for (c, vector) in all[..n].iter().enumerate().take(columns) {
+            to.at::<W>(column + c, row).cast::<V>().write_unaligned(*vector);
         }
     }
 }
 
-/// A word of bits, and vectors of it.
+/// Bytes of a vector, and so the most of its elements.
+const VECTOR: usize = 16;
+
+/// A word of bits.
 trait LaneWord: Copy {
+    /// Elements of a vector of 16 bytes.
+    const COUNT: usize = VECTOR / size_of::<Self>();
     /// 16 bytes.
-    type Vector: Copy;
-    const COUNT: usize;
-    /// Any vector.
-    const NONE: Self::Vector;
-    /// Elements of both vectors in turn: those of their first halves, and those of their second halves.
-    fn interleaved(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
+    type Vector: LaneVector;
+    /// Two times 16 bytes.
+    #[cfg(target_arch = "x86_64")]
+    type Pair: LaneVector;
+}
+
+/// Some vectors of 16 bytes each.
+trait LaneVector: Copy {
+    /// How many they are.
+    const VECTORS: usize;
+    /// Any.
+    const NONE: Self;
+    /// The vectors at these addresses, which are asked for by number.
+    ///
+    /// # Safety
+    /// 16 bytes from each are valid for reads.
+    unsafe fn load(at: impl Fn(usize) -> *const u8) -> Self;
+    /// Elements of vectors of the same number in turn: those of their first halves, and those of their second halves.
+    fn interleaved<W: LaneWord>(self, other: Self) -> (Self, Self);
 }
 
 #[cfg(target_arch = "x86_64")]
-macro_rules! words {
-    ($($t:ident $low:ident $high:ident;)*) => { $(
-        impl LaneWord for $t {
-            type Vector = std::arch::x86_64::__m128i;
-            const COUNT: usize = 16 / size_of::<$t>();
-            // SAFETY: any bits are a vector.
-            const NONE: Self::Vector = unsafe { std::mem::zeroed() };
-            #[inline(always)]
-            fn interleaved(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector) {
-                // SAFETY: every x86-64 processor has SSE2.
-                unsafe { (std::arch::x86_64::$low(a, b), std::arch::x86_64::$high(a, b)) }
+mod x86_64 {
+    use super::{LaneVector, LaneWord};
+    use std::arch::x86_64::*;
+
+    macro_rules! words {
+        ($($t:ident)*) => { $(
+            impl LaneWord for $t {
+                type Vector = __m128i;
+                type Pair = __m256i;
+            }
+        )* };
+    }
+
+    words!(u8 u16 u32 u64);
+
+    impl LaneVector for __m128i {
+        const VECTORS: usize = 1;
+        // SAFETY: any bits are a vector.
+        const NONE: __m128i = unsafe { std::mem::zeroed() };
+        #[inline(always)]
+        unsafe fn load(at: impl Fn(usize) -> *const u8) -> __m128i {
+            // SAFETY: the caller keeps the condition.
+            unsafe { _mm_loadu_si128(at(0).cast()) }
+        }
+        #[inline(always)]
+        fn interleaved<W: LaneWord>(self, other: __m128i) -> (__m128i, __m128i) {
+            // SAFETY: every x86-64 processor has SSE2.
+            unsafe {
+                match size_of::<W>() {
+                    1 => (_mm_unpacklo_epi8(self, other), _mm_unpackhi_epi8(self, other)),
+                    2 => (_mm_unpacklo_epi16(self, other), _mm_unpackhi_epi16(self, other)),
+                    4 => (_mm_unpacklo_epi32(self, other), _mm_unpackhi_epi32(self, other)),
+                    _ => (_mm_unpacklo_epi64(self, other), _mm_unpackhi_epi64(self, other)),
+                }
             }
         }
-    )* };
-}
+    }
 
-#[cfg(target_arch = "x86_64")]
-words! {
-    u8 _mm_unpacklo_epi8 _mm_unpackhi_epi8;
-    u16 _mm_unpacklo_epi16 _mm_unpackhi_epi16;
-    u32 _mm_unpacklo_epi32 _mm_unpackhi_epi32;
-    u64 _mm_unpacklo_epi64 _mm_unpackhi_epi64;
+    impl LaneVector for __m256i {
+        const VECTORS: usize = 2;
+        // SAFETY: any bits are a vector.
+        const NONE: __m256i = unsafe { std::mem::zeroed() };
+        #[inline(always)]
+        unsafe fn load(at: impl Fn(usize) -> *const u8) -> __m256i {
+            // SAFETY: the caller keeps the condition, and only code for processors with AVX2 names this type.
+            unsafe { _mm256_loadu2_m128i(at(1).cast(), at(0).cast()) }
+        }
+        #[inline(always)]
+        fn interleaved<W: LaneWord>(self, other: __m256i) -> (__m256i, __m256i) {
+            // SAFETY: only code for processors with AVX2 names this type.
+            unsafe {
+                match size_of::<W>() {
+                    1 => (_mm256_unpacklo_epi8(self, other), _mm256_unpackhi_epi8(self, other)),
+                    2 => (_mm256_unpacklo_epi16(self, other), _mm256_unpackhi_epi16(self, other)),
+                    4 => (_mm256_unpacklo_epi32(self, other), _mm256_unpackhi_epi32(self, other)),
+                    _ => (_mm256_unpacklo_epi64(self, other), _mm256_unpackhi_epi64(self, other)),
+                }
+            }
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-macro_rules! words {
-    ($($t:ident)*) => { $(
-        impl LaneWord for $t {
-            type Vector = [$t; 16 / size_of::<$t>()];
-            const COUNT: usize = 16 / size_of::<$t>();
-            const NONE: Self::Vector = [0; 16 / size_of::<$t>()];
-            #[inline(always)]
-            fn interleaved(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector) {
-                let of = |k: usize| if k % 2 == 0 { a[k / 2] } else { b[k / 2] };
-                (std::array::from_fn(of), std::array::from_fn(|k| of(k + Self::COUNT)))
-            }
-        }
-    )* };
-}
+mod any {
+    use super::{LaneVector, LaneWord, VECTOR};
 
-#[cfg(not(target_arch = "x86_64"))]
-words!(u8 u16 u32 u64);
+    macro_rules! words {
+        ($($t:ident)*) => { $(
+            impl LaneWord for $t {
+                type Vector = [u8; VECTOR];
+            }
+        )* };
+    }
+
+    words!(u8 u16 u32 u64);
+
+    impl LaneVector for [u8; VECTOR] {
+        const VECTORS: usize = 1;
+        const NONE: [u8; VECTOR] = [0; VECTOR];
+        #[inline(always)]
+        unsafe fn load(at: impl Fn(usize) -> *const u8) -> [u8; VECTOR] {
+            // SAFETY: the caller keeps the condition.
+            unsafe { at(0).cast::<[u8; VECTOR]>().read_unaligned() }
+        }
+        #[inline(always)]
+        fn interleaved<W: LaneWord>(self, other: Self) -> (Self, Self) {
+            let size = size_of::<W>();
+            let byte = |k: usize| {
+                let at = k / size / 2 * size + k % size;
+                if k / size % 2 == 0 { self[at] } else { other[at] }
+            };
+            (std::array::from_fn(byte), std::array::from_fn(|k| byte(k + VECTOR)))
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
