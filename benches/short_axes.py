@@ -1,8 +1,9 @@
-"""Short inner axes of every length, NumPy and gpupy in turns: ``python benches/short_axes.py [--rounds N] [--families A,B]``.
+"""Short inner axes of every length, NumPy and gpupy in turns.
 
-Owns the families and the table: nanoseconds an element by gpupy, and NumPy's time over it, for each length of the
-inner axis from 1 to 32, one row for a family, so that a length that falls off from its neighbours is seen. Values are
-checked elsewhere (``crates/driver-cpu/tests/short_axes.rs``). One thread, processor time, the least of all rounds.
+``python benches/short_axes.py [--rounds N] [--families A,B]``. Owns the families and the table: nanoseconds
+an element by gpupy, and NumPy's time over it, for each length of the inner axis from 1 to 32, one row for a
+family, so that a length that falls off from its neighbours is seen. Values are checked elsewhere
+(``crates/driver-cpu/tests/short_axes.rs``). One thread, processor time, the least of all rounds.
 """
 
 import argparse

@@ -145,10 +145,6 @@ gpupy_core::thresholds! {
     typical_row: usize = 1024,
     /// Nanoseconds for a row that is reduced together with contiguous rows.
     following_cost: f64 = 2.0,
-    /// The fewest elements of rows, and of their neighbours, that are transposed together: those of a vector.
-    crossed_elements: usize = 8,
-    /// The most elements of a row that is transposed with others, so that all of them stay in the nearest cache.
-    crossed_row: usize = 96,
     /// The longest rows that are coalesced.
     coalesced_row: usize = 128,
     /// The fewest points for which coalescing pays.

@@ -143,8 +143,8 @@ impl Evaluator {
         if apart {
             longest = longest.min(T.strided_row);
         }
-        if crossing.is_some() {
-            longest = longest.min(T.crossed_row);
+        if let Some(crossing) = &crossing {
+            longest = longest.min(crossing.longest());
         }
         if let Some(coalesced) = &coalesced {
             // Scratch rows stay in the nearest cache.

@@ -56,16 +56,10 @@ pub unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n
         if whole == n {
             return folded(f, lanes);
         }
-        // A copy, so that the lanes above stay in registers, and fours, which are vectors.
+        // A copy, so that the lanes above stay in registers.
         let mut rest = lanes;
-        let (fours, last) = rest.split_at_mut((n - whole) / 4 * 4);
-        for (k, four) in fours.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            for (l, lane) in four.iter_mut().enumerate() {
-                *lane = f(*lane, get(row, whole + 4 * k + l));
-            }
-        }
-        for (l, lane) in last.iter_mut().enumerate().take(n % 4) {
-            *lane = f(*lane, get(row, n - n % 4 + l));
+        for (l, lane) in rest.iter_mut().enumerate().take(n - whole) {
+            *lane = f(*lane, get(row, whole + l));
         }
         folded(f, rest)
     }

@@ -33,7 +33,9 @@ impl Crossing {
         inputs: &[StridedAccess<'_>],
         dests: &[StridedAccess<'_>],
     ) -> Option<Crossing> {
-        if shape[axis] < T.crossed_elements {
+        // As many as a cache line has of the longest real numbers.
+        let fewest = CACHE_LINE / 8;
+        if shape[axis] < fewest {
             return None;
         }
         let along = |outer: usize| {
@@ -41,12 +43,18 @@ impl Crossing {
             let lines = lines.filter(|(_, line)| crosses(line, axis, outer));
             lines.map(|(number, line)| (number, line.size)).collect::<SmallVec<[_; 4]>>()
         };
-        let axes = (0..shape.len()).filter(|k| *k != axis && shape[*k] >= T.crossed_elements);
+        let axes = (0..shape.len()).filter(|k| *k != axis && shape[*k] >= fewest);
         let (outer, lines) =
             axes.map(|outer| (outer, along(outer))).max_by_key(|(_, lines)| lines.len())?;
         let least = lines.iter().map(|(_, size)| *size).min()?;
         let count = lines.iter().filter(|(number, _)| *number < inputs.len()).count();
         Some(Crossing { outer, lines, inputs: count, rows: CACHE_LINE / least })
+    }
+
+    /// The most elements of a row: all that are taken at a time stay in half of the nearest cache.
+    pub fn longest(&self) -> usize {
+        let sizes: usize = self.lines.iter().map(|(_, size)| size).sum();
+        T.scratch_bytes / 2 / (self.rows * sizes)
     }
 
     /// Whether an input crosses, or a destination: its number follows those of the inputs.

@@ -3,8 +3,8 @@
 //! Owns opening and choosing drivers. Invariants: no device is opened before something needs one; `auto` goes on to the
 //! next driver when one does not start, and opens no GPU driver on a machine without device nodes while another driver
 //! starts; a driver that was asked for by name and does not start is an error, never another driver; where a device has
-//! no room, drivers that are open help, and no other is opened, because its libraries want more of what is lacking, and
-//! some end the process without it; each driver of the registry has a place among the devices.
+//! no room, drivers that are open help, and none for GPUs is opened, because its libraries want more of what is
+//! lacking, and some end the process without it; each driver of the registry has a place among the devices.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
@@ -36,7 +36,7 @@ const ADVICE: &str =
 
 /// Where an evaluation is tried.
 #[derive(Clone, Copy)]
-enum Attempt {
+enum AttemptOn {
     /// On the driver in use.
     Here,
     /// On another driver, which is opened only if it `may_open`.
@@ -116,20 +116,20 @@ impl Context {
             self.open_up(value)?;
         }
         value.keep_operands(true);
-        let mut done = self.try_once(demand, Attempt::Here, &then);
+        let mut done = self.try_once(demand, AttemptOn::Here, &then);
         if let Err(first) = &done
             && memory::is_refusal(first)
         {
             self.give_back()?;
-            let again = self.try_once(demand, Attempt::Here, &then);
+            let again = self.try_once(demand, AttemptOn::Here, &then);
             done = again.map_err(|error| memory::of_array(error, value.shape(), value.dtype()));
         }
         for elsewhere in [false, true] {
             match done {
                 Err(first) if is_loss(&first) => {
                     let attempt = match elsewhere {
-                        false => Attempt::Here,
-                        true => Attempt::Elsewhere { may_open: !lacks_room(&first) },
+                        false => AttemptOn::Here,
+                        true => AttemptOn::Elsewhere { may_open: !lacks_room(&first) },
                     };
                     let again = self.try_once(demand, attempt, &then);
                     done = again.map_err(|second| telling(first, second));
@@ -164,7 +164,7 @@ impl Context {
     fn try_once<T>(
         &self,
         demand: &Demand<'_>,
-        attempt: Attempt,
+        attempt: AttemptOn,
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let Demand { value, range, .. } = demand;
@@ -178,7 +178,7 @@ impl Context {
                 return then(&mut state.engine);
             }
             let mut first = self.current(&mut state)?;
-            if let Attempt::Elsewhere { may_open } = attempt
+            if let AttemptOn::Elsewhere { may_open } = attempt
                 && let Some(other) = self.others(&mut state, first, may_open).first()
             {
                 first = *other;
@@ -313,7 +313,8 @@ impl Context {
         self.open(state, host).ok().map(|()| host)
     }
 
-    /// The rest of the ladder, as far as it is allowed, and starts or, unless others `may_open`, is open.
+    /// The rest of the ladder, as far as it is allowed, and starts; of drivers for GPUs those that are open, unless
+    /// others `may_open`.
     fn others(&self, state: &mut EngineState, first: usize, may_open: bool) -> Vec<usize> {
         let strict = self.inner.settings.placement == Placement::Strict;
         if strict || !self.inner.driver_fallback.load(Ordering::Relaxed) {
@@ -327,7 +328,7 @@ impl Context {
         };
         all.into_iter()
             .filter(|position| {
-                if !may_open {
+                if !may_open && state.registry.looks_for_hardware(*position) {
                     return is_open(state, *position);
                 }
                 let asked = !is_auto || state.registry.may_have_hardware(*position);

@@ -221,6 +221,11 @@ impl Registry {
         sight.is_none_or(|sight| sight())
     }
 
+    /// Whether the driver at a position is one for GPUs, which has to look for them.
+    pub(crate) fn looks_for_hardware(&self, position: usize) -> bool {
+        self.entries.get(position).is_some_and(|entry| entry.sight.is_some())
+    }
+
     /// How many drivers there are.
     pub fn len(&self) -> usize {
         self.entries.len()
