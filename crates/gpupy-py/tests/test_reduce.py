@@ -213,6 +213,20 @@ def test_windows_of_a_line_have_the_same_bits_as_their_copies(auto, k):
         numpy.testing.assert_allclose(reduced, getattr(numpy.asarray(copied), name)(axis=1), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_averages_under_a_mask_are_numpys_where_a_driver_lacks_the_dtype_of_the_count(device, name, dtype):
+    for given in ({}, {"dtype": "f4"}, {"dtype": "f8", "axis": 0}):
+
+        def averaged(xp, given=given):
+            x = xp.asarray(numpy.arange(12).reshape(3, 4).astype(dtype))
+            return getattr(xp, name)(x, where=x > 3, **given)
+
+        with numpy.errstate(all="ignore"):
+            want, got = averaged(numpy), averaged(gpupy)
+        numpy.testing.assert_allclose(numpy.asarray(got), want, rtol=1e-5)
+
+
 WORDS = [None, numpy.True_, numpy.False_, 0, 2, -1, 2**40, "a", "", (), [], 1.0, object(), numpy.int64(1)]
 KEEPERS = {
     **{

@@ -44,14 +44,23 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
     if where is True:
         middle = total / wide.type(count)
     else:
-        middle = total / _counted(a, axis, keepdims, where, 0).astype(wide)
+        counted = _counted(a, axis, keepdims, where, 0)
+        if counted is None:
+            return None
+        middle = total / counted.astype(wide)
     return middle if wide == result else middle.astype(result)
 
 
 def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any:
-    """How many elements take part, less ``ddof``; NumPy warns where that is none."""
+    """How many elements take part, less ``ddof``; NumPy warns where that is none.
+
+    ``None`` where the driver lacks the dtype, and no other may help.
+    """
     mask = np.broadcast_to(mask_of(a, where), a.shape)
-    count = lazily("add", mask, axis, keepdims) - ddof
+    count = lazily("add", mask, axis, keepdims)
+    if count is None:
+        return None
+    count = count - ddof
     if (count <= 0).any():
         words = "Degrees of freedom <= 0 for slice" if ddof else "Mean of empty slice"
         warnings.warn(words, RuntimeWarning, stacklevel=4)
@@ -156,7 +165,10 @@ def _variance(
     if where is True:
         variance = total / total.dtype.type(_count(a, axis) - ddof)
     else:
-        variance = total / _counted(a, axis, keepdims, where, ddof).astype(total.dtype)
+        counted = _counted(a, axis, keepdims, where, ddof)
+        if counted is None:
+            return None
+        variance = total / counted.astype(total.dtype)
     return variance.astype(a.dtype) if wide is not None else variance
 
 
