@@ -32,6 +32,10 @@ SINCE = {
         "2.1",
         "which takes no uint64",
     ),
+    "test_numbers_that_do_not_fit_are_taken_or_refused_through_every_door_as_by_numpy": (
+        "2.4",
+        "which wraps some, or words its refusals otherwise",
+    ),
     "test_other_devices_than_numpys_are_refused_in_its_words": ("2.1", _KEYWORDS),
     "test_random_programs_do_what_numpys_do": ("2.4", f"{_NAMES}, or {_FLAT}"),
     "test_scalars_give_tensors_and_pending_ones_are_of_our_namespace": ("2.1", _KEYWORDS),

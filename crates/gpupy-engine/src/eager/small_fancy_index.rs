@@ -14,7 +14,7 @@ use crate::graph::value::Origin;
 use crate::memory::element_bytes::fill_all;
 use crate::memory::strided::{each_point, gather_into, scatter, spread};
 use gpupy_core::driver::Access;
-use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -45,6 +45,9 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     let mut shape = Shape::from_slice(index.shape());
     if array.ndim() > 1 {
         shape.extend_from_slice(&array.shape()[1..]);
+    }
+    if shape.len() > MAX_RANK {
+        return None;
     }
     let bytes = row * size;
     let numbers = integers(index.dtype(), &places)?;

@@ -10,7 +10,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::operand::OperandKind;
 use crate::convert::numpy_arrays;
 use crate::index::listed_numbers;
-use crate::session::context::{open, ready};
+use crate::session::context::{holds, open, ready};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, MAX_RANK, Shape, Strides};
 use gpupy_engine::{Array, Context};
@@ -159,6 +159,9 @@ pub fn join_plainly<'py>(
         return Ok(None);
     }
     let Some(dtype) = dtype_of(arrays.py(), &parts)? else { return Ok(None) };
+    if !holds(dtype)? {
+        return Ok(None);
+    }
     for part in parts.iter_mut().filter(|part| part.dtype() != dtype) {
         *part = context.cast_by_strides(part, dtype).map_err(to_py)?;
     }

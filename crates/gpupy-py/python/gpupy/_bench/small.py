@@ -168,7 +168,7 @@ def _same(operation: str, theirs: Names, ours: Names) -> bool:
     """Whether both sides end with the same, up to the last bits of sums."""
     wanted, found = (_outcome(operation, names) for names in (theirs, ours))
     if isinstance(wanted, tuple):
-        wanted, found = numpy.concatenate(wanted), numpy.concatenate(found)
+        wanted, found = numpy.hstack(wanted), numpy.hstack(found)
     if numpy.shape(wanted) != numpy.shape(found):
         return False
     numbers = numpy.asarray(wanted).dtype.kind in "biufc"
