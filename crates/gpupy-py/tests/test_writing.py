@@ -365,6 +365,8 @@ DOORS = {
     "put": lambda xp, a, v: xp.put(a, [0], v),
     "copyto": lambda xp, a, v: xp.copyto(a, v),
     "copyto unsafe": lambda xp, a, v: xp.copyto(a, v, casting="unsafe"),
+    "copyto nothing cast": lambda xp, a, v: xp.copyto(a, v, casting="no", where=[True, True, True]),
+    "copyto safely": lambda xp, a, v: xp.copyto(a, v, casting="safe", where=[True, False, True]),
     "putmask": lambda xp, a, v: xp.putmask(a, xp.array([True, False, True]), v),
     "full": lambda xp, a, v: xp.full(3, v, a.dtype),
     "full of none": lambda xp, a, v: xp.full(0, v, a.dtype),

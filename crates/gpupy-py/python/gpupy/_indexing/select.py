@@ -248,7 +248,9 @@ def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
             return False
         value = src.astype(dst.dtype)
     else:
-        if type(src) not in (bool, int, float, complex) or masks.number_of(dst, src) is None:
+        # NumPy judges what other rules allow.
+        is_number = type(src) in (bool, int, float, complex) and casting in ("same_kind", "unsafe")
+        if not is_number or masks.number_of(dst, src) is None:
             return False
         value = dst.dtype.type(src)
     if type(value) is not ndarray and mask.shape == dst.shape:
