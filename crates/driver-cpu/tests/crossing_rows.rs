@@ -9,7 +9,7 @@ mod launches_by_row;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::{DType, Op};
-use launches_by_row::{Case, DTYPES, access, check, contiguous};
+use launches_by_row::{Case, access, check, contiguous};
 
 /// Rows and columns: around the extents from which rows are transposed together, and those that are taken at a time.
 const SHAPES: [[usize; 2]; 14] = [
@@ -59,7 +59,7 @@ fn map(dtype: DType, shape: &[usize], accesses: [&Access; 2], dests: [Access; 2]
 #[test]
 fn maps_across_rows() {
     let mut cases = Vec::new();
-    for (number, dtype) in DTYPES.into_iter().enumerate() {
+    for (number, dtype) in DType::ALL.into_iter().enumerate() {
         for (at, shape) in SHAPES.into_iter().enumerate() {
             let (all, whole) = (ways(shape), access(1, &contiguous(&shape)));
             for (first, walk) in all.iter().enumerate() {

@@ -11,7 +11,7 @@ mod launches_by_row;
 use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::{DType, Op};
-use launches_by_row::{Case, DTYPES, LEN, access, check, contiguous, elements, open};
+use launches_by_row::{Case, LEN, access, check, contiguous, elements, open};
 
 /// The lengths that are tested.
 fn lengths() -> impl Iterator<Item = usize> {
@@ -44,7 +44,7 @@ fn ways(k: usize) -> Vec<(Vec<usize>, Access)> {
 #[test]
 fn reductions_of_short_rows() {
     let mut cases = Vec::new();
-    for (number, dtype) in DTYPES.into_iter().enumerate() {
+    for (number, dtype) in DType::ALL.into_iter().enumerate() {
         for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
             for (way, (shape, walk)) in ways(k).into_iter().enumerate() {
                 let all = Op::reducing().filter(|op| op.reduces(dtype));
@@ -103,7 +103,7 @@ fn several_reductions_of_what_is_computed() {
 #[test]
 fn maps_over_short_rows() {
     let mut cases = Vec::new();
-    for (number, dtype) in DTYPES.into_iter().enumerate() {
+    for (number, dtype) in DType::ALL.into_iter().enumerate() {
         for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
             let all = ways(k);
             for (first, (shape, walk)) in all.iter().enumerate() {
@@ -146,7 +146,7 @@ fn maps_over_short_rows() {
 #[test]
 fn maps_of_index_values_over_short_rows() {
     let mut cases = Vec::new();
-    for (k, dtype) in lengths().flat_map(|k| DTYPES[..].iter().map(move |dtype| (k, *dtype))) {
+    for (k, dtype) in lengths().flat_map(|k| DType::ALL[..].iter().map(move |dtype| (k, *dtype))) {
         if !(k + dtype as usize).is_multiple_of(5) {
             continue;
         }
@@ -173,7 +173,7 @@ fn maps_of_index_values_over_short_rows() {
 #[test]
 fn sorts_and_scans_of_short_rows() {
     let mut cases = Vec::new();
-    for (number, dtype) in DTYPES.into_iter().enumerate() {
+    for (number, dtype) in DType::ALL.into_iter().enumerate() {
         for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
             for (way, (shape, walk)) in ways(k).into_iter().enumerate() {
                 let whole = contiguous(&shape);

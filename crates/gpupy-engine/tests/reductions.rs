@@ -132,6 +132,15 @@ fn views_are_reduced_as_what_they_show() {
 }
 
 #[test]
+fn of_no_results_nothing_is_combined() {
+    let context = context(Settings::default());
+    for (shape, axes) in [([0, 0, 4], vec![0]), ([0, 3, 0], vec![0, 1]), ([0, 5, 5], vec![1, 2])] {
+        let none = context.reduce(Op::Add, &floats(&shape, &[]), &axes, false).unwrap();
+        assert_eq!(read(&context, &none), [0f32; 0]);
+    }
+}
+
+#[test]
 fn a_sum_of_all_that_needs_coordinates_computes_nothing_beside_it() {
     let context = context(Settings::default());
     let (values, row) = (numbers(6 * 512), numbers(512));

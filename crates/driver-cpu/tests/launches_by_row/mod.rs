@@ -202,24 +202,6 @@ pub fn check(cases: impl IntoIterator<Item = Case>) {
 /// The dtypes of the reference driver.
 const OF_SOFT: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 
-pub const DTYPES: [DType; 15] = [
-    DType::Bool,
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-    DType::C64,
-    DType::C128,
-];
-
 /// Strides of a contiguous array.
 pub fn contiguous(shape: &[usize]) -> Vec<i64> {
     let mut strides = vec![1; shape.len()];

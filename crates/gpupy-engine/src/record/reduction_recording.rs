@@ -315,7 +315,8 @@ fn is_by_points(array: &Array, gone: &[usize], overlaps: bool) -> bool {
     let extents = array.shape();
     let n: usize = gone.iter().map(|axis| extents[*axis]).product();
     // Each point is a node to plan; a copy would store and load an element for each of its results, in a nanosecond.
-    let is_planned = (array.size() / n) as f64 >= T.planned_node;
+    let results = array.size().checked_div(n).unwrap_or(0);
+    let is_planned = results as f64 >= T.planned_node;
     if n > T.combined_points || !is_planned || array.constant().is_some() {
         return false;
     }

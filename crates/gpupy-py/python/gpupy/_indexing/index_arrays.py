@@ -140,12 +140,11 @@ def put(a, ind, v, mode="raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
     # Elements that are fewer would repeat, which broadcasting does for one alone.
     index, v = index.reshape(-1), asanyarray(v, dtype=a.dtype).reshape(-1)
-    if a.nbytes >= _LARGE and index.size <= _FEW and -a.size <= index.min() and index.max() < a.size:
-        # One element needs no other to be computed, for which there may be no memory.
-        for at, number in zip(index.tolist(), np.broadcast_to(v, index.shape), strict=True):
-            a.flat[at] = number
-    else:
-        a.reshape(-1)[index] = v
+    whole = a.reshape(-1)
+    # One element needs no other to be computed, for which there may be no memory.
+    alone = a.nbytes >= _LARGE and index.size <= _FEW
+    if not (alone and large.put(whole, index, v[0] if v.size == 1 else v)):
+        whole[index] = v
     return None
 
 
