@@ -245,7 +245,8 @@ def _masked(array: Any, mask: Any, value: Any) -> bool:
     elif type(value) is ndarray and value.size == 1:
         value = value.reshape(())
     # NumPy refuses lossy conversions of arrays and scalars, but converts Python's numbers.
-    return alike and select.copied_where(array, value, "safe", mask)
+    casting = "same_kind" if type(value) in (bool, int, float, complex) else "safe"
+    return alike and select.copied_where(array, value, casting, mask)
 
 
 FUNCTIONS = {
