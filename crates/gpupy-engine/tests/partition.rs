@@ -489,3 +489,85 @@ proptest! {
         prop_assert!(whole.lock().unwrap().launches.len() <= 1);
     }
 }
+
+/// Operations of a turn of `weighted`.
+const OF_TURN: usize = 20;
+
+/// A sum of weighted terms and the sum of their weights, as of a bilateral filter: each weight is costly, and both read
+/// it.
+fn weighted(context: &Context, turns: usize) -> ([Array; 2], [Vec<f32>; 2]) {
+    let values = [0.5f32, -0.25, 0.125];
+    let x = floats(&values);
+    let (mut total, mut weights) = (floats(&[0.0; 3]), floats(&[0.0; 3]));
+    let mut wanted = [vec![0.0f32; 3], vec![0.0; 3]];
+    for turn in 0..turns {
+        let shift = turn as f32 / 64.0;
+        let near = with(context, Op::Sub, &x, shift);
+        let mut weight = near.clone();
+        for _ in 0..OF_TURN - 4 {
+            weight = with(context, Op::Mul, &weight, 1.0625);
+        }
+        total = op(context, Op::Add, &total, &op(context, Op::Mul, &weight, &near));
+        weights = op(context, Op::Add, &weights, &weight);
+        for (k, value) in values.iter().enumerate() {
+            let near = value - shift;
+            let weight = (0..OF_TURN - 4).fold(near, |weight, _| weight * 1.0625);
+            wanted[0][k] += weight * near;
+            wanted[1][k] += weight;
+        }
+    }
+    ([total, weights], wanted)
+}
+
+#[test]
+fn chains_that_share_their_terms_are_cut_across_all_of_them() {
+    for limit in [50, 64, 200, 1000] {
+        for turns in [10, 60, 61] {
+            let (context, log) = context(limit);
+            let ([total, weights], [terms, wanted]) = weighted(&context, turns);
+            let ratio = op(&context, Op::Div, &total, &weights);
+            let terms: Vec<f32> = terms.iter().zip(&wanted).map(|(a, b)| a / b).collect();
+            assert_eq!(read(&context, &ratio), terms);
+            let log = log.lock().unwrap();
+            // No term is computed twice, and pieces are at least half as large as may be.
+            let operations: usize = log.launches.iter().sum();
+            assert!(operations <= turns * OF_TURN + 2 * log.launches.len(), "{:?}", log.launches);
+            let most = 2 * turns * OF_TURN / (limit as usize - 6) + 2;
+            assert!(log.launches.len() <= most, "{limit}: {:?}, {most}", log.launches);
+            assert!(log.programs.len() <= 5, "{limit}: {} programs", log.programs.len());
+        }
+    }
+}
+
+#[test]
+fn a_refused_piece_of_several_results_is_cut_into_pieces_of_one() {
+    let (context, log) = context_with(200, 150, false);
+    let ([total, weights], [terms, wanted]) = weighted(&context, 30);
+    let ratio = op(&context, Op::Div, &total, &weights);
+    let terms: Vec<f32> = terms.iter().zip(&wanted).map(|(a, b)| a / b).collect();
+    assert_eq!(read(&context, &ratio), terms);
+    assert!(log.lock().unwrap().refused > 0);
+}
+
+#[test]
+fn a_flush_amid_a_loop_computes_all_sums_that_share_terms() {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let driver = move || Box::new(Fused::new(200, usize::MAX, seen.clone())) as Box<dyn Driver>;
+    let settings = Settings {
+        driver: "fused".into(),
+        driver_fallback: false,
+        flush_operations: 256,
+        ..Settings::default()
+    };
+    let context = Context::new(Registry::new().register("fused", driver), settings);
+    let turns = 100;
+    let ([total, weights], [terms, wanted]) = weighted(&context, turns);
+    assert_eq!(read(&context, &total), terms);
+    assert_eq!(read(&context, &weights), wanted);
+    assert!(context.stats().automatic_flushes > 0);
+    let log = log.lock().unwrap();
+    let operations: usize = log.launches.iter().sum();
+    // What comes after the last of these flushes may be computed for each of both.
+    assert!(operations < turns * OF_TURN * 13 / 10, "{operations} of {}", turns * OF_TURN);
+}

@@ -220,19 +220,21 @@ fn record_kernels(
     device.flush.steps.leave_to(&kernels.partition.walk);
     while let Some((piece, kernel)) = kernels.next() {
         let walk = &kernels.partition.walk;
-        let own = piece.node.map(|node| &walk.nodes[node as usize]).and_then(|node| {
+        let stored = piece.stores.iter().map(|node| &walk.nodes[*node as usize]);
+        let stored = stored.filter_map(|node| {
             let tile = device.own_tile(&node.value, &node.access, &walk.space)?;
             device.tracer.event(|| Event::Cut(subject(&node.value)));
-            Some(Destination::Tile { value: node.value.clone(), tile })
+            Some((node.value.clone(), tile))
         });
-        let stored = own.clone();
-        let dests = own.map_or_else(|| dests.into(), |own| smallvec![own]);
+        let stored: SmallVec<[(Value, Tile); 1]> = stored.collect();
+        let own = stored.iter().cloned().map(|(value, tile)| Destination::Tile { value, tile });
+        let dests = if stored.is_empty() { dests.into() } else { own.collect() };
         recorder.launch(device, kernel_of(device, &kernels, &piece, kernel, dests));
-        if let Some(Destination::Tile { value, tile }) = stored
-            && recorder.is_complete(&value)
-        {
-            // Its operands may be gone for steps that would compute it once more.
-            device.flush.promised.insert(value.id(), tile.range);
+        for (value, tile) in stored {
+            if recorder.is_complete(&value) {
+                // Its operands may be gone for steps that would compute it once more.
+                device.flush.promised.insert(value.id(), tile.range);
+            }
         }
         for (value, tile) in kernels.launched(device, &piece) {
             recorder.free(&value, &tile);

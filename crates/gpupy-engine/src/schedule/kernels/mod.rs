@@ -9,6 +9,7 @@
 //! Imports `walk`, `program`, `lowering`, `destination.rs` and `engine_device.rs` of the schedule. Not here: the
 //! program of a piece (`program/`), launches (`commands/`).
 
+mod frontier;
 pub(crate) mod horizontal_fusion;
 pub(crate) mod in_place;
 mod need;

@@ -145,7 +145,7 @@ impl Partition {
     }
 
     /// The needs of an operation without its operands, and the number of its operations.
-    fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
+    pub(super) fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
         let op = match applied {
             Applied::Op(op) => *op,
             Applied::Call(called) => {
@@ -255,7 +255,7 @@ impl Partition {
     }
 
     /// The kernel of a piece with a contiguous destination.
-    fn contiguous(
+    pub(super) fn contiguous(
         &self,
         device: &OpenDevice,
         roots: &[Child],

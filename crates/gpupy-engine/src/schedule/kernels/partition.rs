@@ -13,6 +13,7 @@
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
+use crate::schedule::kernels::frontier::Frontiers;
 use crate::schedule::kernels::open_nodes::OpenNodes;
 use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
@@ -23,7 +24,7 @@ use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHasher;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
@@ -32,8 +33,8 @@ pub(crate) type Possible<T> = std::result::Result<T, Needs>;
 
 /// The nodes of a walk that one launch computes.
 pub(crate) struct KernelPiece {
-    /// The node whose own tile it fills; `None`: the walk's roots, which go where the walk does.
-    pub node: Option<u32>,
+    /// The nodes whose own tiles it fills; none: the walk's roots, which go where the walk does.
+    pub stores: SmallVec<[u32; 1]>,
     /// Its nodes, children before parents.
     pub order: Vec<Emitted>,
 }
@@ -63,6 +64,8 @@ pub(crate) struct Partition {
     pub(super) room: Option<RoomOfPieces>,
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
+    /// Each piece stores one node, as the device refused one that stores several.
+    pub(super) is_one_each: bool,
     pub(super) parents: Vec<SmallVec<[u32; 2]>>,
     /// How many uses of each node are still to come: parents that are neither in a block nor needed
     /// for anything but what is.
@@ -90,6 +93,7 @@ impl Partition {
             open: OpenNodes::default(),
             room: None,
             last_cut,
+            is_one_each: false,
             parents: Vec::new(),
             uses: Vec::new(),
             has_loops: false,
@@ -112,7 +116,7 @@ impl Partition {
         self.make_room();
         let (collapsed, size) = (&self.collapsed, &self.size);
         let order = emission_order(&self.walk, &self.walk.roots, collapsed, size, &mut self.marks);
-        KernelPiece { node: None, order }
+        KernelPiece { stores: SmallVec::new(), order }
     }
 
     /// Cuts the walk as one like it was.
@@ -122,12 +126,12 @@ impl Partition {
             self.make_room();
         }
         for planned in &plan.pieces {
-            let node = planned.stores.as_ref().map(|stores| stores.node);
-            if let Some(node) = node {
-                self.collapsed[node as usize] = true;
-                self.size[node as usize] = 0;
+            let stores: SmallVec<[u32; 1]> = planned.stores.iter().map(|own| own.node).collect();
+            for node in &stores {
+                self.collapsed[*node as usize] = true;
+                self.size[*node as usize] = 0;
             }
-            self.pieces.push_back(KernelPiece { node, order: planned.order.clone() });
+            self.pieces.push_back(KernelPiece { stores, order: planned.order.clone() });
         }
         if self.pieces.len() > 1 {
             self.look_up();
@@ -178,8 +182,10 @@ impl Partition {
         self.look_up();
         self.note_room(device);
         self.open = OpenNodes::of(&self.uses);
-        for node in self.walk.operands_first() {
-            if let Err(needs) = self.make_fit(device, node)? {
+        let order = self.walk.operands_first();
+        let mut frontiers = Frontiers::of(order.len());
+        for at in 0..order.len() {
+            if let Err(needs) = self.make_fit(device, &mut frontiers, &order[..=at])? {
                 return Ok(Err(needs));
             }
         }
@@ -244,17 +250,20 @@ impl Partition {
         form: Form,
         error: Error,
     ) -> Result<Possible<()>> {
-        let Some(refused) = self.pieces.front().and_then(|piece| self.root_of(piece)) else {
-            return Err(error);
-        };
+        let Some(refused) = self.pieces.front() else { return Err(error) };
+        let is_of_several = refused.stores.len() > 1;
+        let refused = self.root_of(refused);
         let is_last = self.pieces.len() == 1;
-        for piece in self.pieces.drain(..) {
-            if let Some(node) = piece.node {
-                self.collapsed[node as usize] = false;
-            }
+        for node in self.pieces.drain(..).flat_map(|piece| piece.stores) {
+            self.collapsed[node as usize] = false;
         }
         self.look_up();
         self.note_room(device);
+        if is_of_several {
+            self.is_one_each = true;
+            return self.cut(device, form);
+        }
+        let Some(refused) = refused else { return Err(error) };
         for node in self.walk.operands_first() {
             self.add_up(device, node);
         }
@@ -276,14 +285,20 @@ impl Partition {
 
     /// The one node that a piece computes, if it is one.
     pub(super) fn root_of(&self, piece: &KernelPiece) -> Option<u32> {
-        piece.node.or(match self.walk.roots[..] {
-            [Child::Node(node)] => Some(node),
+        match (&piece.stores[..], &self.walk.roots[..]) {
+            (&[node], _) | (&[], &[Child::Node(node)]) => Some(node),
             _ => None,
-        })
+        }
     }
 
-    /// Finds the needs of the piece below a node, and makes it fit.
-    fn make_fit(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
+    /// Finds the needs of the piece below the last of these nodes, which are those so far, and makes it fit.
+    fn make_fit(
+        &mut self,
+        device: &mut OpenDevice,
+        frontiers: &mut Frontiers,
+        so_far: &[u32],
+    ) -> Result<Possible<()>> {
+        let Some(&node) = so_far.last() else { return Ok(Ok(())) };
         self.add_up(device, node);
         self.add_open(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
@@ -291,6 +306,9 @@ impl Partition {
         };
         let mut children: SmallVec<[u32; 3]> = nodes_of(children).collect();
         if self.fits(device, node)? {
+            return Ok(Ok(()));
+        }
+        if self.cut_across(device, frontiers, so_far)? && self.fits(device, node)? {
             return Ok(Ok(()));
         }
         children.sort_by_key(|child| std::cmp::Reverse(self.size[*child as usize]));
@@ -426,27 +444,35 @@ impl Partition {
                 let reach = access::reach(&node.access, &self.walk.space);
                 return Ok(Err(vec![(node.value.clone(), reach)]));
             }
-            self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
-            // Pieces to come read it, also where they were found to fit when they computed it.
-            device.driver.resource_add(&mut self.open.need, &self.need[top as usize]);
-            device.driver.resource_add(&mut self.cut, &self.need[top as usize]);
-            self.open.cut();
-            let bytes = self.stored_bytes(top);
-            if let Some(room) = &mut self.room {
-                room.store(top, bytes);
-            }
             let order = self.order_below(top);
-            self.pieces.push_back(KernelPiece { node: Some(top), order });
-            self.collapsed[top as usize] = true;
-            self.size[top as usize] = 0;
+            self.push(device, KernelPiece { stores: smallvec![top], order });
             stack.pop();
         }
         Ok(Ok(()))
     }
 
+    /// A piece is launched behind those so far, and what it stores is read from then on.
+    pub(super) fn push(&mut self, device: &OpenDevice, piece: KernelPiece) {
+        for &node in &piece.stores {
+            let dtype = self.walk.nodes[node as usize].value.dtype();
+            self.need[node as usize] = device.driver.resource_get(Part::Operand(dtype));
+            // Pieces to come read it, also where they were found to fit when they computed it.
+            device.driver.resource_add(&mut self.open.need, &self.need[node as usize]);
+            device.driver.resource_add(&mut self.cut, &self.need[node as usize]);
+            let bytes = self.stored_bytes(node);
+            if let Some(room) = &mut self.room {
+                room.store(node, bytes);
+            }
+            self.collapsed[node as usize] = true;
+            self.size[node as usize] = 0;
+        }
+        self.open.cut();
+        self.pieces.push_back(piece);
+    }
+
     /// A node in the piece below `root` that another piece needs too and that is costly to compute
     /// again: the last one in the order of emission.
-    fn shared_below(&mut self, root: u32) -> Option<u32> {
+    pub(super) fn shared_below(&mut self, root: u32) -> Option<u32> {
         let order = self.order_below(root);
         order.iter().rev().map(|emitted| emitted.node).find(|n| {
             *n != root
@@ -497,7 +523,7 @@ impl Partition {
 
     /// The signature of a piece's node, for the next walk to be cut alike.
     pub fn signature_of(&self, piece: &KernelPiece) -> Option<u64> {
-        piece.node.map(|node| self.signature(node))
+        piece.stores.last().map(|node| self.signature(*node))
     }
 
     /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.

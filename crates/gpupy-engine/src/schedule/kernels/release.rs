@@ -20,14 +20,12 @@ impl Partition {
     /// Notes that a piece is in its destination, and gives the tiles that the rest of the walk does not need.
     pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
         let mut gone = ReleasedTiles::new();
-        let roots = self.walk.roots.clone();
-        match piece.node {
-            Some(node) => {
-                self.stored[node as usize] = true;
-                self.release_below(device, node, &mut gone);
-            }
-            None => nodes_of(&roots).for_each(|root| self.release_below(device, root, &mut gone)),
-        }
+        let filled: SmallVec<[u32; 4]> = match &piece.stores[..] {
+            [] => nodes_of(&self.walk.roots).collect(),
+            stores => stores.into(),
+        };
+        piece.stores.iter().for_each(|node| self.stored[*node as usize] = true);
+        filled.iter().for_each(|node| self.release_below(device, *node, &mut gone));
         gone
     }
 

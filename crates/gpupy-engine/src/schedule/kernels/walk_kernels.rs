@@ -135,8 +135,8 @@ impl WalkKernels {
         kernels.taken(device, share)
     }
 
-    /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again,
-    /// where there are none.
+    /// Kernels of which the last gives all roots of a walk that no one kernel gives: at most so many, or more where the
+    /// roots share most of what they are computed from; the walk again, where there are none.
     pub fn of_several(
         device: &mut OpenDevice,
         walk: FusionWalk,
@@ -150,7 +150,8 @@ impl WalkKernels {
         let is_taken = loop {
             // A root that another reads may get a kernel of its own: it is there then, and not one of the last's.
             let is_cut = matches!(cut, Ok(Ok(()))) && kernels.partition.has_all_roots();
-            if !is_cut || kernels.partition.pieces.len() > most {
+            let are_few = kernels.partition.pieces.len() <= most;
+            if !is_cut || !are_few && !kernels.partition.saves(device) {
                 break false;
             }
             kernels.build(device);
@@ -252,19 +253,18 @@ impl WalkKernels {
     /// Builds the kernel of a piece.
     fn kernel_of(&self, device: &OpenDevice, piece: &KernelPiece) -> Kernel {
         let walk = &self.partition.walk;
-        let own = piece.node.map(Child::Node);
-        let (form, further) = match own {
-            Some(_) => (Form::Map, &[][..]),
-            None => (self.ends.form, &self.ends.further[..]),
+        let own: SmallVec<[Child; 1]> = piece.stores.iter().copied().map(Child::Node).collect();
+        let (roots, form, further) = match &own[..] {
+            [] => (&walk.roots[..], self.ends.form, &self.ends.further[..]),
+            own => (own, Form::Map, &[][..]),
         };
         let strides = contiguous_strides(&form.out_shape(&walk.space));
         let tile = || access::access(0, &strides);
         let places = self.ends.places.iter().map(|place| place.clone().unwrap_or_else(tile));
-        let dests: SmallVec<[Access; 1]> = match own {
-            Some(_) => smallvec![tile()],
-            None => places.collect(),
+        let dests: SmallVec<[Access; 1]> = match own.len() {
+            0 => places.collect(),
+            several => smallvec![tile(); several],
         };
-        let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
         emit::build(
             device,
             walk,
@@ -278,8 +278,7 @@ impl WalkKernels {
     fn remember(&mut self, device: &mut OpenDevice) {
         let Some(structure) = self.structure.as_ref().filter(|_| !self.is_replay) else { return };
         let planned = self.ready.iter().rev().map(|(piece, kernel)| {
-            let of = (piece.node, &piece.order[..]);
-            KernelPlan::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
+            KernelPlan::of(&device.blocks, &self.partition.walk, piece, kernel).map(Arc::new)
         });
         match planned.collect::<Option<_>>() {
             Some(pieces) => {
@@ -296,7 +295,7 @@ impl WalkKernels {
         &'k self,
         device: &'k OpenDevice,
     ) -> impl Iterator<Item = (&'k Value, Tile)> + 'k {
-        let nodes = self.ready.iter().filter_map(|(piece, _)| piece.node);
+        let nodes = self.ready.iter().flat_map(|(piece, _)| piece.stores.iter().copied());
         nodes.filter_map(|node| {
             let node = &self.partition.walk.nodes[node as usize];
             let tile = device.own_tile(&node.value, &node.access, &self.partition.walk.space)?;
@@ -328,7 +327,7 @@ impl WalkKernels {
     /// The one kernel of the walk, where it is one.
     pub fn sole(&self) -> Option<&Kernel> {
         match &self.ready[..] {
-            [(piece, kernel)] if self.launched == 0 && piece.node.is_none() => Some(kernel),
+            [(piece, kernel)] if self.launched == 0 && piece.stores.is_empty() => Some(kernel),
             _ => None,
         }
     }
@@ -350,9 +349,10 @@ impl WalkKernels {
 
     /// The facts of a piece's kernel that say whether cutting the walk otherwise may help where the device fails.
     pub fn recut(&self, piece: &KernelPiece) -> Recut {
-        let is_map = piece.node.is_some() || self.ends.form == Form::Map;
+        let is_map = !piece.stores.is_empty() || self.ends.form == Form::Map;
         let is_small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
-        let (several, is_small_map) = (self.ends.places.len() > 1, is_map && is_small);
+        let several = piece.stores.len().max(self.ends.places.len()) > 1;
+        let is_small_map = is_map && is_small;
         Recut { several, is_small_map, room: self.room }
     }
 

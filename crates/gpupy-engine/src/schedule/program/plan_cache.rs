@@ -12,6 +12,7 @@ use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
+use crate::schedule::kernels::partition::KernelPiece;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelCode, ParamPlace};
 use crate::schedule::program::structure_cache::{Structure, StructureCache, Weighed};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role, WalkNode};
@@ -20,6 +21,7 @@ use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The plans of a device.
@@ -39,8 +41,8 @@ pub(crate) struct WalkPlan {
 
 /// A kernel of a walk, without its values and scalars.
 pub(crate) struct KernelPlan {
-    /// The node that it stores; of none, the walk's roots.
-    pub stores: Option<Stores>,
+    /// The nodes that it stores; of none, the walk's roots.
+    pub stores: SmallVec<[Stores; 1]>,
     /// Its nodes in the order of emission.
     pub order: Vec<Emitted>,
     pub code: Arc<KernelCode>,
@@ -159,7 +161,7 @@ impl Weighed for WalkPlan {
 impl WalkPlan {
     /// Whether it is a plan for a walk of its structure: the tiles that it stores on the way are the same.
     pub fn is_for(&self, blocks: &BlockCache, walk: &FusionWalk) -> bool {
-        self.pieces.iter().filter_map(|planned| planned.stores.as_ref()).all(|stores| {
+        self.pieces.iter().flat_map(|planned| &planned.stores).all(|stores| {
             let Some(node) = walk.nodes.get(stores.node as usize) else { return false };
             let tile = blocks.own_tile(&node.value, &node.access, &walk.space);
             node.access == stores.access && tile.as_ref() == Some(&stores.tile)
@@ -168,21 +170,17 @@ impl WalkPlan {
 }
 
 impl KernelPlan {
-    /// The plan of a kernel whose nodes of the walk are emitted in this order, and which stores a node of it or its
-    /// roots; `None` where the kernel is not made of the walk alone.
+    /// The plan of the kernel of a piece of a walk; `None` where the kernel is not made of the walk alone.
     pub fn of(
         blocks: &BlockCache,
         walk: &FusionWalk,
-        (node, order): (Option<u32>, &[Emitted]),
+        piece: &KernelPiece,
         kernel: &Kernel,
     ) -> Option<KernelPlan> {
-        let stores = match node {
-            None => None,
-            Some(node) => {
-                let WalkNode { value, access, .. } = &walk.nodes[node as usize];
-                let tile = blocks.own_tile(value, access, &walk.space)?;
-                Some(Stores { node, access: access.clone(), tile })
-            }
+        let stores = |node: &u32| {
+            let WalkNode { value, access, .. } = &walk.nodes[*node as usize];
+            let tile = blocks.own_tile(value, access, &walk.space)?;
+            Some(Stores { node: *node, access: access.clone(), tile })
         };
         let node_of = |value: ValueId| {
             let at = walk.nodes.iter().position(|node| node.value.id() == value)?;
@@ -191,8 +189,8 @@ impl KernelPlan {
         let operands = kernel.operands.iter();
         let operands = operands.map(|(value, part)| Some((node_of(value.id())?, part.clone())));
         let planned = KernelPlan {
-            stores,
-            order: order.to_vec(),
+            stores: piece.stores.iter().map(stores).collect::<Option<_>>()?,
+            order: piece.order.clone(),
             code: kernel.code.clone(),
             operands: operands.collect::<Option<_>>()?,
         };

@@ -293,7 +293,7 @@ fn of_map(
 /// no one kernel, unless something is needed first, as what computes that may compute some of them. The wanted one
 /// alone may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of
 /// those behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the
-/// first one's and one for each of the others.
+/// first one's and one for each of the others, or compute less than each by itself would.
 ///
 /// # Errors
 /// As of kernels.

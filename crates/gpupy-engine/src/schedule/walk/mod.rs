@@ -17,13 +17,13 @@ mod walker;
 
 use crate::graph::piecewise_number::InPieces;
 use crate::graph::scalar_function::Called;
-use crate::graph::value::{Input, Value, ValueId};
+use crate::graph::value::{Input, TopologicalRank, Value, ValueId};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,33 +92,39 @@ impl FusionWalk {
         self.nodes.iter().filter(|node| node.value.id() == value.id()).count()
     }
 
-    /// All nodes, operands before their readers; otherwise in the order of recording.
+    /// All nodes, operands before their readers; otherwise in the order of recording. What is read at several accesses,
+    /// as a step of a chain, stands right before its first reader, as it is computed again for each of them.
     pub fn operands_first(&self) -> Vec<u32> {
-        let mut open = vec![0u32; self.nodes.len()];
-        let mut readers: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); self.nodes.len()];
-        let place = |node: u32| Reverse((self.nodes[node as usize].value.order(), node));
-        let mut ready = BinaryHeap::new();
-        for (number, node) in (0..).zip(&self.nodes) {
+        let mut readers = vec![0u32; self.nodes.len()];
+        let mut accesses: FxHashMap<ValueId, u32> = FxHashMap::default();
+        for node in &self.nodes {
+            *accesses.entry(node.value.id()).or_default() += 1;
             if let Role::Apply(_, children) = &node.role {
-                for child in nodes_of(children) {
-                    open[number as usize] += 1;
-                    readers[child as usize].push(number);
-                }
-            }
-            if open[number as usize] == 0 {
-                ready.push(place(number));
+                nodes_of(children).for_each(|child| readers[child as usize] += 1);
             }
         }
+        let place = |number: u32, reader: TopologicalRank| {
+            let value = &self.nodes[number as usize].value;
+            let is_once = !value.is_step() && accesses.get(&value.id()) == Some(&1);
+            (if is_once { value.order() } else { reader }, value.order(), number)
+        };
+        let last = (ValueId::MAX, u32::MAX);
+        let is_root = |number: &u32| readers[*number as usize] == 0;
+        let roots = (0..self.nodes.len() as u32).filter(is_root);
+        let mut ready: BinaryHeap<_> = roots.map(|root| place(root, last)).collect();
         let mut order = Vec::with_capacity(self.nodes.len());
-        while let Some(Reverse((_, node))) = ready.pop() {
-            order.push(node);
-            for reader in std::mem::take(&mut readers[node as usize]) {
-                open[reader as usize] -= 1;
-                if open[reader as usize] == 0 {
-                    ready.push(place(reader));
+        while let Some((at, _, number)) = ready.pop() {
+            order.push(number);
+            if let Role::Apply(_, children) = &self.nodes[number as usize].role {
+                for child in nodes_of(children) {
+                    readers[child as usize] -= 1;
+                    if readers[child as usize] == 0 {
+                        ready.push(place(child, at));
+                    }
                 }
             }
         }
+        order.reverse();
         order
     }
 
