@@ -145,7 +145,12 @@ impl Partition {
     }
 
     /// The needs of an operation without its operands, and the number of its operations.
-    pub(super) fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
+    pub(super) fn own_need(
+        &self,
+        device: &OpenDevice,
+        applied: &Applied,
+        node: u32,
+    ) -> (Resources, u32) {
         let op = match applied {
             Applied::Op(op) => *op,
             Applied::Call(called) => {

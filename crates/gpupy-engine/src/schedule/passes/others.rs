@@ -56,7 +56,10 @@ impl PendingGraph {
             // All pending values are looked at, so that the first which reads one of the graph is.
             if !is_held || self.is_read_by(&value) {
                 let most = T.most_others.saturating_sub(self.others.len());
-                self.cone(&value, most).into_iter().flatten().for_each(|value| self.add_other(value));
+                self.cone(&value, most)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|value| self.add_other(value));
             }
         }
     }
