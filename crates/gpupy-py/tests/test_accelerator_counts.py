@@ -35,7 +35,7 @@ LAUNCHES = {
 # products: these are the host driver's.
 LAUNCHES_OF = {
     "cpu": {"motion": 63},
-    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 13, "demosaic": 2, "rotate": 2, "motion": 99},
+    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 5, "demosaic": 2, "rotate": 2, "motion": 99},
     "vulkan": {"motion": 90},
     "wgpu": {"demosaic": 3, "rotate": 3},
 }

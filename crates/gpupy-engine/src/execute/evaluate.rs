@@ -123,7 +123,8 @@ impl Engine {
             true => PendingGraph::of(demand).beside(demand),
             false => Vec::new(),
         };
-        let all = Demand { range: demand.range.clone(), next: &beside, ..*demand };
+        let next = if demand.in_windows { &beside[..] } else { demand.next };
+        let all = Demand { range: demand.range.clone(), next, ..*demand };
         let below = PendingGraph::of(&all);
         let windows = FlushWindows::of(&all, &below, device);
         let below = (!windows.are_any).then_some(below);
@@ -271,7 +272,7 @@ impl Engine {
         let Decided { fates, together, others, sides } =
             Decided::of(demand, &below, &self.devices, order);
         // The values of a window are computed in the order of recording: any of them may be the first.
-        let next: Vec<Value> = match demand.is_window {
+        let next: Vec<Value> = match demand.is_window && !demand.next.is_empty() {
             true => demand.wanted().cloned().collect(),
             false => demand.next.to_vec(),
         };
