@@ -5,6 +5,7 @@
 //!
 //! Not here: offsets and strides of a launch (`iteration_space.rs`).
 
+use crate::compile::search_plan::RowSearch;
 use gpupy_core::Op;
 use gpupy_core::ir::Program;
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub struct ProgramInputs {
     pub reduce: Option<Range<usize>>,
     /// How many inputs stand before them.
     pub before: usize,
+    /// The search that the program is.
+    pub search: Option<RowSearch>,
     /// Whether the program gathers.
     pub gathers: bool,
     /// How many operations there are.
@@ -53,9 +56,10 @@ impl ProgramInputs {
         let all: Vec<RowInput> = program.insts.iter().enumerate().filter_map(input).collect();
         let first = reduce.as_ref().map_or(0, |range| range.start);
         let before = all.iter().filter(|input| input.at < first).count();
+        let search = RowSearch::of(program, &all);
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
         let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
         let (operations, compiles) = (program.operation_count(), gpupy_jit::is_for(program));
-        ProgramInputs { all, reduce, before, gathers, operations, compiles, dests }
+        ProgramInputs { all, reduce, before, search, gathers, operations, compiles, dests }
     }
 }

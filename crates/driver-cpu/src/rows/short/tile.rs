@@ -12,6 +12,8 @@ use std::mem::MaybeUninit;
 
 /// The most elements of a short row.
 pub const SHORT: usize = 64;
+/// The most elements of a short row that is sorted: of more, fewer than a vector's rows fit in a tile.
+pub const SORTED: usize = 128;
 /// Bytes of a tile, which stays in the nearest cache beside the elements that it is made of.
 const TILE: usize = 16 << 10;
 /// The most short rows of a tile.
@@ -23,7 +25,7 @@ const APART: usize = 64;
 
 /// Memory of a tile, on the stack.
 #[repr(align(64))]
-pub struct TileMemory(MaybeUninit<[u8; TILE + TILE / SHORT + (SHORT + 1) * APART]>);
+pub struct TileMemory(MaybeUninit<[u8; TILE + TILE / SHORT + (SORTED + 1) * APART]>);
 
 impl Default for TileMemory {
     /// Memory that holds nothing yet.
@@ -57,7 +59,8 @@ pub struct ShortTile {
 }
 
 impl ShortTile {
-    /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more.
+    /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more, or [`SORTED`] of no more than
+    /// 8 bytes.
     pub fn new(memory: &mut TileMemory, size: usize, extent: usize) -> ShortTile {
         let lanes = ShortTile::lanes(size, extent);
         ShortTile { first: memory.0.as_mut_ptr().cast(), pitch: lanes * size + APART, size, lanes }
