@@ -40,7 +40,7 @@ def test_sorts_are_numpys_stable_ones(device, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES[:12])
 def test_many_rows_of_a_vectors_length_and_beyond(dtype):
-    """More elements than are searched and sorted at once: places of extremes, sorts and argsorts of each row."""
+    """More elements than are searched at once: places of extremes, sorts and argsorts of each row."""
     gpupy._gpupy.reconfigure("cpu")
     for k in (1, 9, 15, 16, 17, 33, 64, 65, 100, 127, 128, 129, 257):
         values = data((140_000 // k, k), dtype, k)

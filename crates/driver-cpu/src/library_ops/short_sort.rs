@@ -87,7 +87,7 @@ impl Network {
                 for first in (apart % run..n.saturating_sub(apart)).step_by(2 * apart) {
                     for a in first..(first + apart).min(n - apart) {
                         let b = a + apart;
-                        if a >> run.ilog2() + 1 == b >> run.ilog2() + 1 {
+                        if a >> (run.ilog2() + 1) == b >> (run.ilog2() + 1) {
                             pairs.push((a as u8, b as u8));
                         }
                     }
