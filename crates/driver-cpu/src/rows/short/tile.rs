@@ -12,14 +12,14 @@ use std::mem::MaybeUninit;
 
 /// The most elements of a short row.
 pub const SHORT: usize = 64;
-/// The most elements of a short row that is sorted: of more, fewer than a vector's rows fit in a tile.
-pub const SORTED: usize = 128;
 /// Bytes of a tile, which stays in the nearest cache beside the elements that it is made of.
 const TILE: usize = 16 << 10;
 /// The most short rows of a tile.
 const MOST_LANES: usize = 256;
 /// Short rows of a tile come in multiples of this, which are whole vectors.
 const LANES: usize = 16;
+/// Elements of a short row of which a tile has room for [`LANES`], of 8 bytes each: sorts have no wider keys.
+pub const SORTED: usize = TILE / (LANES * 8);
 /// Rows of a tile are this many bytes longer than they need be, and so are no power of two from each other.
 const APART: usize = 64;
 
