@@ -1,7 +1,7 @@
 //! Launches with a short inner axis have the bits of a launch for each row, and those of the reference driver where it
-//! has the dtype and the program: reductions, maps, scans and sorts over every length up to 70 and some beyond, all dtypes, strides of
-//! every sign, offsets, several destinations, one thread and several. Products of many small matrices are within the
-//! bound.
+//! has the dtype and the program: reductions, maps, scans and sorts over every length up to 70 and some beyond, all
+//! dtypes, strides of every sign, offsets, several destinations, one thread and several. Products of many small
+//! matrices are within the bound.
 //!
 //! Not here: rows of other lengths (`loop_orders.rs`), single products (`products.rs`).
 #![allow(clippy::unwrap_used)]

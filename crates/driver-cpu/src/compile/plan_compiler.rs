@@ -85,7 +85,7 @@ pub fn plan(program: &Program, inputs: &ProgramInputs, variant: &RowVariant) -> 
         compiler.block(&mut at, range.start, None)?;
         let all = program.reductions().map(|reduction| compiler.reduction(&reduction));
         let all = all.collect::<Result<_>>()?;
-        let search = inputs.search.clone().filter(|it| it.suits(|input| variant.inputs[input]));
+        let search = inputs.search(|input| variant.inputs[input]).cloned();
         reducing = Some(ReducePlan { steps: std::mem::take(&mut compiler.steps), all, search });
         compiler.slots.free(range.end - 1);
         for (which, at) in range.clone().enumerate() {

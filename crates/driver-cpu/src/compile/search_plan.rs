@@ -6,8 +6,6 @@
 //!
 //! Not here: the loops (`rows/row_search.rs`), the choice of rows (`run/launch_items.rs`).
 
-use crate::compile::inputs::RowInput;
-use crate::compile::row_plan::Stride;
 use crate::rows::{self, RowFn};
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::{DType, Op};
@@ -28,11 +26,11 @@ pub struct RowSearch {
 }
 
 impl RowSearch {
-    /// The search that a program with these inputs is; `None` for any other.
-    pub fn of(program: &Program, inputs: &[RowInput]) -> Option<RowSearch> {
+    /// The search that a program is whose inputs stand at these positions; `None` for any other.
+    pub fn of(program: &Program, inputs: &[usize]) -> Option<RowSearch> {
         program.reduce_range().filter(|range| range.len() == 1)?;
         let inst = |at: u32| program.insts[at as usize];
-        let input = |at: u32| inputs.iter().position(|input| input.at == at as usize);
+        let input = |at: u32| inputs.iter().position(|input| *input == at as usize);
         let of = program.reductions().find(|of| of.op == Op::Min && of.dtype == DType::I32)?;
         let Inst { op: Op::Select, args: [found, numbers, other], .. } = inst(of.value) else {
             return None;
@@ -61,11 +59,5 @@ impl RowSearch {
             numbers: input(numbers).filter(|_| inst(numbers).op == Op::Index)?,
             other: parameter as usize,
         })
-    }
-
-    /// Whether rows whose inputs have these strides can be searched where they lie.
-    pub fn suits(&self, stride: impl Fn(usize) -> Stride) -> bool {
-        let strides = [self.of, self.wanted, self.numbers].map(stride);
-        strides == [Stride::Unit, Stride::Zero, Stride::Unit]
     }
 }

@@ -7,8 +7,9 @@
 //! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
 //! operation that combines two elements; `tree_reduce.rs` and `vector_rows.rs` have the steps of reductions, with
 //! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed
-//! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix
-//! scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors of `simd.rs`.
+//! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex
+//! numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors
+//! of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 

@@ -1,9 +1,10 @@
 //! Reductions of rows of several vectors: sums, minima and maxima of floats.
 //!
-//! Owns [`VectorRows`], [`reduce_rows`] and [`reduce_floats`]. The lanes of the canonical tree are a vector, in which a row is combined,
-//! its end under a mask, and which is folded in registers. So nothing waits for memory, and rows of every length cost
-//! alike. Without NaN, the greater of two floats is one instruction of the processor; a row with NaN is reduced again
-//! by the general loop. Invariant: results are those of the canonical tree, including the sign of zeros.
+//! Owns [`VectorRows`], [`reduce_rows`] and [`reduce_floats`]. The lanes of the canonical tree are a vector, in which a
+//! row is combined, its end under a mask, and which is folded in registers. So nothing waits for memory, and rows of
+//! every length cost alike. Without NaN, the greater of two floats is one instruction of the processor; a row with NaN
+//! is reduced again by the general loop. Invariant: results are those of the canonical tree, including the sign of
+//! zeros.
 //!
 //! Not here: rows of few elements (`short/tile_reductions.rs`), other operations (`tree_reduce.rs`).
 
@@ -33,7 +34,7 @@ pub fn reduce_floats(op: Op, dtype: DType) -> Option<RowFn> {
 }
 
 fn functions(op: Op, dtype: DType) -> Option<(VectorRows, RowFn)> {
-    fn of<A: Real + Stored + PartialOrd, C: Combination>() -> (VectorRows, RowFn) {
+    fn of<A: Real + Stored + PartialOrd, C: LaneCombination>() -> (VectorRows, RowFn) {
         (best::<A, C>(), chunks::<A, C>)
     }
     Some(match (op, dtype) {
@@ -51,7 +52,7 @@ fn functions(op: Op, dtype: DType) -> Option<(VectorRows, RowFn)> {
 ///
 /// # Safety
 /// As for [`RowFn`], with an element of `dst` for each chunk.
-unsafe fn chunks<A: Real + Stored + PartialOrd, C: Combination>(
+unsafe fn chunks<A: Real + Stored + PartialOrd, C: LaneCombination>(
     dst: *mut u8,
     [a, ..]: [*const u8; 3],
     n: usize,
@@ -68,7 +69,7 @@ unsafe fn chunks<A: Real + Stored + PartialOrd, C: Combination>(
 }
 
 /// How vectors are combined.
-trait Combination {
+trait LaneCombination {
     /// What changes no float with which it is combined as the right operand.
     fn neutral<A: Real>() -> A;
 
@@ -93,7 +94,7 @@ trait Combination {
 
 struct Sum;
 
-impl Combination for Sum {
+impl LaneCombination for Sum {
     #[inline(always)]
     fn neutral<A: Real>() -> A {
         -A::default()
@@ -116,7 +117,7 @@ impl Combination for Sum {
 
 struct Extreme<const GREATEST: bool>;
 
-impl<const GREATEST: bool> Combination for Extreme<GREATEST> {
+impl<const GREATEST: bool> LaneCombination for Extreme<GREATEST> {
     #[inline(always)]
     fn neutral<A: Real>() -> A {
         if GREATEST { -A::INFINITY } else { A::INFINITY }
@@ -146,11 +147,11 @@ impl<const GREATEST: bool> Combination for Extreme<GREATEST> {
 }
 
 /// The loop, compiled for this processor.
-fn best<A: Real + Stored + PartialOrd, C: Combination>() -> VectorRows {
+fn best<A: Real + Stored + PartialOrd, C: LaneCombination>() -> VectorRows {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f")]
-        unsafe fn with_avx512<A: Real + Stored + PartialOrd, C: Combination>(
+        unsafe fn with_avx512<A: Real + Stored + PartialOrd, C: LaneCombination>(
             out: *mut u8,
             row: *const u8,
             count: usize,
@@ -161,7 +162,7 @@ fn best<A: Real + Stored + PartialOrd, C: Combination>() -> VectorRows {
             unsafe { rows::<A, A::Avx512, C>(out, row, count, extent) }
         }
         #[target_feature(enable = "avx2")]
-        unsafe fn with_avx2<A: Real + Stored + PartialOrd, C: Combination>(
+        unsafe fn with_avx2<A: Real + Stored + PartialOrd, C: LaneCombination>(
             out: *mut u8,
             row: *const u8,
             count: usize,
@@ -188,7 +189,7 @@ unsafe fn rows<A, W, C>(out: *mut u8, row: *const u8, count: usize, extent: usiz
 where
     A: Real + Stored + PartialOrd,
     W: Vector<Real = A>,
-    C: Combination,
+    C: LaneCombination,
 {
     debug_assert!((1..=REDUCE_CHUNK).contains(&extent));
     for number in 0..count {
@@ -209,7 +210,7 @@ unsafe fn of_row<A, W, C>(row: *const A, n: usize) -> A
 where
     A: Real + Stored + PartialOrd,
     W: Vector<Real = A>,
-    C: Combination,
+    C: LaneCombination,
 {
     let rest = n % REDUCE_LANES;
     if n == 1 {

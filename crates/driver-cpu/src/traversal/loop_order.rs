@@ -94,10 +94,8 @@ impl LoopOrder {
         space[last] = shape[last].div_ceil(REDUCE_CHUNK);
         let steps = RowSteps::of(known, shape.iter().product());
         // A search reads a part of each row, and computes nothing.
-        let is_search = known.search.as_ref().is_some_and(|search| {
-            shape[last] >= rows::SEARCHED
-                && search.suits(|input| stride(&inputs[input], last, shape[last]))
-        });
+        let along = |input: usize| stride(&inputs[input], last, shape[last]);
+        let is_search = shape[last] >= rows::SEARCHED && known.search(along).is_some();
         let reduce_order = match is_search {
             true => ReduceOrder::Rows,
             false => axis_choice::best_reduce_order(shape, first.iter(), steps),
