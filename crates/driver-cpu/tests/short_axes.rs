@@ -1,7 +1,7 @@
 //! Launches with a short inner axis have the bits of a launch for each row, and those of the reference driver where it
-//! has the dtype and the program: reductions, maps, scans and sorts over every length up to 70, all dtypes, strides of
-//! every sign, offsets, several destinations, one thread and several. Products of many small matrices are within the
-//! bound.
+//! has the dtype and the program: reductions, maps, scans and sorts over every length up to 70 and some beyond, all
+//! dtypes, strides of every sign, offsets, several destinations, one thread and several. Products of many small
+//! matrices are within the bound.
 //!
 //! Not here: rows of other lengths (`loop_orders.rs`), single products (`products.rs`).
 #![allow(clippy::unwrap_used)]
@@ -15,7 +15,7 @@ use launches_by_row::{Case, LEN, access, check, contiguous, elements, open};
 
 /// The lengths that are tested.
 fn lengths() -> impl Iterator<Item = usize> {
-    1..=70
+    (1..=70).chain([99, 127, 128, 129, 200, 255, 256])
 }
 
 /// How short rows may lie: some rows of `k` elements, in three axes of the space.
@@ -61,6 +61,45 @@ fn reductions_of_short_rows() {
                     let accesses = vec![walk.clone()];
                     cases.push(Case { program: b.finish(), shape: shape.clone(), accesses, dests });
                 }
+            }
+        }
+    }
+    check(cases);
+}
+
+#[test]
+fn places_of_elements_in_rows() {
+    let mut cases = Vec::new();
+    let dtypes = [DType::F32, DType::F64, DType::F16, DType::Bool, DType::U8, DType::I16];
+    for (number, dtype) in dtypes.into_iter().chain([DType::I32, DType::U64]).enumerate() {
+        for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 5 == 0) {
+            for (shape, walk) in ways(k) {
+                let last = shape.len() - 1;
+                let mut b = Builder::new(Form::Reduce { op: Op::Min }, shape.len() as u32);
+                let slots = [0; 3].map(|_| b.access(AccessKind::Affine));
+                let operand = b.operand(dtype);
+                let (x, wanted) = (b.load(operand, slots[0]), b.load(operand, slots[1]));
+                let mut found = b.op(Op::Eq, &[x, wanted]);
+                if dtype.is_float() {
+                    let nan = b.op(Op::IsNan, &[x]);
+                    found = b.op(Op::Or, &[found, nan]);
+                }
+                let place = b.index(slots[2]);
+                let other = b.param(DType::I32);
+                let place = b.op(Op::Select, &[found, place, other]);
+                let place = b.reduce(place);
+                b.store(place);
+                // An element of each row is the wanted one.
+                let mut element = walk.clone();
+                element.offset += (k / 2) as i64 * element.strides[last];
+                element.strides[last] = 0;
+                let mut count = vec![0; shape.len()];
+                count[last] = 1;
+                let mut out = shape.clone();
+                out[last] = 1;
+                let dests = vec![access(2, &contiguous(&out))];
+                let accesses = vec![walk, element, access(0, &count)];
+                cases.push(Case { program: b.finish(), shape, accesses, dests });
             }
         }
     }

@@ -38,6 +38,21 @@ def test_sorts_are_numpys_stable_ones(device, dtype):
             check(lambda xp: xp.argsort(xp.asarray(values), axis, kind="stable"), f"{shape} {axis}")
 
 
+@pytest.mark.parametrize("dtype", DTYPES[:12])
+def test_many_rows_of_a_vectors_length_and_beyond(dtype):
+    """More elements than are searched at once: places of extremes, sorts and argsorts of each row."""
+    gpupy._gpupy.reconfigure("cpu")
+    for k in (1, 9, 15, 16, 17, 33, 64, 65, 100, 127, 128, 129, 257):
+        values = data((140_000 // k, k), dtype, k)
+        for name in ("argmin", "argmax"):
+            check(lambda xp, name=name: getattr(xp.asarray(values), name)(axis=1), f"{name} {k}")
+            part = np.s_[3:, k // 3 :]
+            check(lambda xp, name=name: getattr(xp.asarray(values)[part], name)(axis=1), f"{k}")
+        rows = values[:40]
+        check(lambda xp: xp.sort(xp.asarray(rows), 1, kind="stable"), f"{k}")
+        check(lambda xp: xp.argsort(xp.asarray(rows), 1, kind="stable"), f"{k}")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_long_rows(driver, dtype):
     rng = np.random.default_rng(2)

@@ -5,6 +5,8 @@
 //!
 //! Not here: offsets and strides of a launch (`iteration_space.rs`).
 
+use crate::compile::row_plan::Stride;
+use crate::compile::search_plan::RowSearch;
 use gpupy_core::Op;
 use gpupy_core::ir::Program;
 use std::ops::Range;
@@ -27,6 +29,8 @@ pub struct ProgramInputs {
     pub reduce: Option<Range<usize>>,
     /// How many inputs stand before them.
     pub before: usize,
+    /// The search that the program is.
+    search: Option<RowSearch>,
     /// Whether the program gathers.
     pub gathers: bool,
     /// How many operations there are.
@@ -53,9 +57,19 @@ impl ProgramInputs {
         let all: Vec<RowInput> = program.insts.iter().enumerate().filter_map(input).collect();
         let first = reduce.as_ref().map_or(0, |range| range.start);
         let before = all.iter().filter(|input| input.at < first).count();
+        let positions: Vec<usize> = all.iter().map(|input| input.at).collect();
+        let search = RowSearch::of(program, &positions);
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
         let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
         let (operations, compiles) = (program.operation_count(), gpupy_jit::is_for(program));
-        ProgramInputs { all, reduce, before, gathers, operations, compiles, dests }
+        ProgramInputs { all, reduce, before, search, gathers, operations, compiles, dests }
+    }
+
+    /// The search that the program is, if rows whose inputs have these strides can be searched where they lie.
+    pub fn search(&self, stride: impl Fn(usize) -> Stride) -> Option<&RowSearch> {
+        self.search.as_ref().filter(|search| {
+            let strides = [search.of, search.wanted, search.numbers].map(&stride);
+            strides == [Stride::Unit, Stride::Zero, Stride::Unit]
+        })
     }
 }

@@ -7,7 +7,8 @@
 //! The [`PlanCompiler`](plan_compiler::PlanCompiler) builds the plan, with `regions.rs` for loops and branches;
 //! `unrolled_loop.rs` writes machine code for loops. A [`CachedProgram`](program_cache::CachedProgram) has its
 //! inputs, plans and machine code, kept for the next launch; a plan of one operation has a
-//! [`ShortOperation`](short_operation::ShortOperation) for short rows.
+//! [`ShortOperation`](short_operation::ShortOperation) for short rows, and that of a search a
+//! [`RowSearch`](search_plan::RowSearch).
 //!
 //! Imports `rows`, `index_split`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: offsets and strides of
 //! a launch (`traversal`), how a plan runs (`run`).
@@ -18,5 +19,6 @@ pub mod program_cache;
 mod regions;
 pub mod row_plan;
 pub mod scratch_layout;
+pub mod search_plan;
 pub mod short_operation;
 pub mod unrolled_loop;

@@ -85,7 +85,8 @@ pub fn plan(program: &Program, inputs: &ProgramInputs, variant: &RowVariant) -> 
         compiler.block(&mut at, range.start, None)?;
         let all = program.reductions().map(|reduction| compiler.reduction(&reduction));
         let all = all.collect::<Result<_>>()?;
-        reducing = Some(ReducePlan { steps: std::mem::take(&mut compiler.steps), all });
+        let search = inputs.search(|input| variant.inputs[input]).cloned();
+        reducing = Some(ReducePlan { steps: std::mem::take(&mut compiler.steps), all, search });
         compiler.slots.free(range.end - 1);
         for (which, at) in range.clone().enumerate() {
             let slot = compiler.slots.at(SlotPlace::Reduced(which));
@@ -317,6 +318,7 @@ impl PlanCompiler<'_> {
             accumulate: rows::accumulate(op, dtype).ok_or_else(missing)?,
             accumulate_three: rows::accumulate_three(op, dtype).ok_or_else(missing)?,
             short_rows: rows::ShortRowReducer::of(op, dtype).ok_or_else(missing)?,
+            vector_rows: rows::reduce_rows(op, dtype),
         })
     }
 

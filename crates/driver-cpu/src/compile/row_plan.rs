@@ -7,7 +7,8 @@
 //!
 //! Not here: how a program becomes a plan (`plan_compiler.rs`), how a plan runs (`run/row_frame.rs`).
 
-use crate::rows::{RowFn, ShortRowReducer};
+use crate::compile::search_plan::RowSearch;
+use crate::rows::{RowFn, ShortRowReducer, VectorRows};
 use gpupy_core::{DType, Op};
 use gpupy_jit::Kernel;
 use smallvec::SmallVec;
@@ -134,6 +135,8 @@ pub struct ReducePlan {
     pub steps: Vec<RowStep>,
     /// The reductions, in the program's order.
     pub all: SmallVec<[RowReduction; 1]>,
+    /// The search that the one reduction is.
+    pub search: Option<RowSearch>,
 }
 
 /// One reduction of a plan.
@@ -154,6 +157,8 @@ pub struct RowReduction {
     pub accumulate_three: RowFn,
     /// Reduces many short rows.
     pub short_rows: ShortRowReducer,
+    /// Reduces rows of more elements than the tree has lanes, and of one chunk, if the operation has a function for it.
+    pub vector_rows: Option<VectorRows>,
 }
 
 /// An operand of reductions that machine code computes.

@@ -10,7 +10,7 @@
 
 use super::library_launch::LibraryLaunch;
 use super::sort_order::SortOrder;
-use crate::rows::{SHORT, ShortTile, TileMemory};
+use crate::rows::{SORTED, ShortTile, TileMemory};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::{DType, Result};
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// Whether a launch has many short rows of real numbers.
 pub fn suits(whole: &LibraryLaunch<'_>) -> bool {
-    let is_short = (1..=SHORT).contains(&whole.shape[whole.shape.len() - 1]);
+    let is_short = (1..=SORTED).contains(&whole.shape[whole.shape.len() - 1]);
     let is_complex = matches!(whole.dtype, DType::C64 | DType::C128);
     is_short && !is_complex && whole.rows() >= T.sorted_rows
 }
@@ -36,7 +36,7 @@ pub fn run(
     let n = whole.shape[whole.shape.len() - 1];
     let network = Network::new(n);
     let size = whole.dtype.size();
-    let widest = if positions { (2 * size).max(4) } else { size };
+    let widest = if positions { (2 * size).clamp(4, 8) } else { size };
     let lanes = ShortTile::new(&mut TileMemory::default(), widest, n).lanes;
     let rows = whole.rows();
     let time = (rows as u64 * n as u64).saturating_mul(T.short_sort_cost) / 1000;
@@ -87,7 +87,7 @@ impl Network {
                 for first in (apart % run..n.saturating_sub(apart)).step_by(2 * apart) {
                     for a in first..(first + apart).min(n - apart) {
                         let b = a + apart;
-                        if a / (2 * run) == b / (2 * run) {
+                        if a >> (run.ilog2() + 1) == b >> (run.ilog2() + 1) {
                             pairs.push((a as u8, b as u8));
                         }
                     }
@@ -109,6 +109,28 @@ unsafe fn exchange<K: Ord + Copy>(network: &Network, tile: ShortTile, m: usize) 
         let (a, b) = unsafe { (row::<K>(tile, *a as usize, m), row::<K>(tile, *b as usize, m)) };
         for (a, b) in a.iter_mut().zip(b) {
             (*a, *b) = ((*a).min(*b), (*a).max(*b));
+        }
+    }
+}
+
+/// Sorts like [`exchange`], by keys and then by positions, which lie in a tile of their own.
+///
+/// # Safety
+/// The tiles' rows hold `m` keys, or positions.
+#[inline(always)]
+unsafe fn exchange_pairs(network: &Network, [keys, places]: [ShortTile; 2], m: usize) {
+    for (a, b) in &network.pairs {
+        let (a, b) = (*a as usize, *b as usize);
+        // SAFETY: all are rows of the tiles, each of `m` elements.
+        let (first, second, at, after) = unsafe {
+            let (first, second) = (row::<u64>(keys, a, m), row::<u64>(keys, b, m));
+            (first, second, row::<u64>(places, a, m), row::<u64>(places, b, m))
+        };
+        for (((first, second), at), after) in first.iter_mut().zip(second).zip(at).zip(after) {
+            let ([x, y], [p, q]) = ([*first, *second], [*at, *after]);
+            let turns = (y < x) | ((y == x) & (q < p));
+            (*first, *second) = if turns { (y, x) } else { (x, y) };
+            (*at, *after) = if turns { (q, p) } else { (p, q) };
         }
     }
 }
@@ -169,8 +191,51 @@ macro_rules! on_this_processor {
     };
 }
 
+/// Sorts keys that contain positions in their lowest bits.
+macro_rules! positions_within {
+    ($t:ident $both:ident) => {
+        /// Makes keys of a tile's elements and of their positions, and sorts them.
+        #[inline(always)]
+        unsafe fn positions_here(&self, network: &Network, [tile, keys]: [ShortTile; 2], m: usize) {
+            // SAFETY: the rows hold `m` elements, or have room for as many keys.
+            unsafe {
+                for k in 0..network.extent {
+                    let to = keys.row(k).cast::<$both>();
+                    for (lane, bits) in row::<$t>(tile, k, m).iter().enumerate() {
+                        to.add(lane).write($both::from(self.place_key(*bits)) << 8 | k as $both);
+                    }
+                }
+                exchange::<$both>(network, keys, m);
+            }
+        }
+    };
+}
+
+/// Sorts keys of as many bits as the processor compares, with positions in a tile of their own.
+macro_rules! positions_beside {
+    ($t:ident $both:ident) => {
+        /// Makes keys of a tile's elements in place, and positions beside them, and sorts them.
+        #[inline(always)]
+        unsafe fn positions_here(
+            &self,
+            network: &Network,
+            [tile, places]: [ShortTile; 2],
+            m: usize,
+        ) {
+            // SAFETY: the rows hold `m` elements, or have room for as many positions.
+            unsafe {
+                for k in 0..network.extent {
+                    row::<$t>(tile, k, m).iter_mut().for_each(|bits| *bits = self.place_key(*bits));
+                    row::<$both>(places, k, m).fill(k as $both);
+                }
+                exchange_pairs(network, [tile, places], m);
+            }
+        }
+    };
+}
+
 macro_rules! short {
-    ($($t:ident $both:ident $name:ident;)*) => { $(
+    ($($t:ident $both:ident $name:ident $positions:ident;)*) => { $(
         mod $name {
             use super::*;
             type Bits = $t;
@@ -193,7 +258,7 @@ macro_rules! short {
                     // SAFETY: the tile has room for the rows, and holds them then.
                     let unclear = unsafe {
                         whole.load(&whole.reads[0], tile, numbers.clone(), n);
-                        let unclear = self.sort_tile(network, [tile; 2], m);
+                        let unclear = n > 1 && self.sort_tile(network, [tile; 2], m);
                         whole.store(tile, numbers.clone(), n);
                         unclear
                     };
@@ -243,6 +308,14 @@ macro_rules! short {
                     }
                 }
 
+                /// The key of an element by which its position is found: zeros are equal, and so are NaN.
+                #[inline(always)]
+                fn place_key(&self, bits: Bits) -> Bits {
+                    let nan = if self.is_nan(bits) { Bits::MAX } else { 0 };
+                    let zero = self.infinity != 0 && bits == self.sign;
+                    self.key(if zero { 0 } else { bits }) | nan
+                }
+
                 on_this_processor!(sort_tile, elements_here, bool);
                 on_this_processor!(sort_positions, positions_here, ());
 
@@ -279,37 +352,16 @@ macro_rules! short {
                     zeros != 0 || any != 0 && any != all
                 }
 
-                /// Makes keys of a tile's elements and of their positions, and sorts them.
-                #[inline(always)]
-                unsafe fn positions_here(
-                    &self,
-                    network: &Network,
-                    [tile, keys]: [ShortTile; 2],
-                    m: usize,
-                ) {
-                    // SAFETY: the rows hold `m` elements, or have room for as many keys.
-                    unsafe {
-                        for k in 0..network.extent {
-                            let to = keys.row(k).cast::<$both>();
-                            for (lane, bits) in row::<Bits>(tile, k, m).iter().enumerate() {
-                                let nan = if self.is_nan(*bits) { Bits::MAX } else { 0 };
-                                let zero = self.infinity != 0 && *bits == self.sign;
-                                let key = self.key(if zero { 0 } else { *bits }) | nan;
-                                to.add(lane).write($both::from(key) << 8 | k as $both);
-                            }
-                        }
-                        exchange::<$both>(network, keys, m);
-                    }
-                }
+                $positions!($t $both);
             }
         }
     )* };
 }
 short! {
-    u8 u32 of_bytes;
-    u16 u32 of_halves;
-    u32 u64 of_words;
-    u64 u128 of_longs;
+    u8 u32 of_bytes positions_within;
+    u16 u32 of_halves positions_within;
+    u32 u64 of_words positions_within;
+    u64 u64 of_longs positions_beside;
 }
 
 #[cfg(test)]
@@ -318,7 +370,7 @@ mod tests {
 
     #[test]
     fn networks_of_every_length_sort() {
-        for n in 1..=crate::rows::SHORT {
+        for n in 1..=crate::rows::SORTED {
             let network = Network::new(n);
             // A network that sorts zeros and ones sorts everything: all of few, and many random ones.
             let mut random = 0x9e37_79b9_7f4a_7c15u64;
@@ -326,8 +378,9 @@ mod tests {
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
-                let bits = if n <= 12 { case } else { random };
-                let mut keys: Vec<u64> = (0..n).map(|k| bits >> k & 1).collect();
+                let more = u128::from(random.wrapping_mul(0x2545_f491_4f6c_dd1d)) << 64;
+                let bits = if n <= 12 { case.into() } else { more | u128::from(random) };
+                let mut keys: Vec<u128> = (0..n).map(|k| bits >> k & 1).collect();
                 for (a, b) in &network.pairs {
                     let (a, b) = (*a as usize, *b as usize);
                     assert!(a < b);

@@ -5,37 +5,41 @@
 //! closures; the instructions that the processor offers change only the time.
 //!
 //! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
-//! operation that combines two elements; `tree_reduce.rs` and `min_max.rs` have the steps of reductions, with
+//! operation that combines two elements; `tree_reduce.rs` and `vector_rows.rs` have the steps of reductions, with
 //! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed
-//! from them. `moves.rs` moves elements without computing, `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix
-//! scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors of `simd.rs`.
+//! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex
+//! numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny matrix products, by the SIMD vectors
+//! of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
 mod complex_rows;
 mod gemv;
-mod min_max;
 mod moves;
 mod reducing;
 mod reduction_tree;
 mod row_fn;
 mod row_loops;
+mod row_search;
 mod scan_rows;
 mod short;
 mod simd;
 mod tree_reduce;
+mod vector_rows;
 
 pub use gemv::{SHORT_COLUMN, Strip};
 pub use moves::{copy, gather, index};
 pub use reducing::{accumulate, accumulate_three};
 pub use row_fn::RowFn;
+pub use row_search::{SEARCHED, first_equal};
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use short::expand::{expand, expand_index, scatter};
 pub use short::products::{MATRICES, ShortProducts};
-pub use short::tile::{SHORT, ShortRows, ShortTile, TileMemory};
+pub use short::tile::{SHORT, SORTED, ShortRows, ShortTile, TileMemory};
 pub use short::tile_reductions::ShortRowReducer;
 pub use simd::Real;
 pub use tree_reduce::{nothing_added, reduce_chunks};
+pub use vector_rows::{VectorRows, reduce_rows};
 
 use gpupy_core::op_eval::element::{Element, cast};
 use gpupy_core::op_eval::table::{Visitor, visit};

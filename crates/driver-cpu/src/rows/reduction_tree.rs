@@ -3,7 +3,7 @@
 //! Owns [`folded`], [`reduced`] and [`TOGETHER`]. Invariant: elements are combined in the order of the IR
 //! (`ir::Form::Reduce`), so results have its bits.
 //!
-//! Not here: loops over many rows (`tree_reduce.rs`, `min_max.rs`).
+//! Not here: loops over many rows (`tree_reduce.rs`, `vector_rows.rs`).
 
 use super::row_loops::get;
 use gpupy_core::ir::REDUCE_LANES;

@@ -6,7 +6,7 @@
 //! bits do not depend on the processor; products and sums are rounded separately. No closure calls an instruction:
 //! closures are compiled for any processor, where it would be a call of a function that works on memory.
 //!
-//! Not here: the computations with them (`gemv.rs`, `min_max.rs`).
+//! Not here: the computations with them (`gemv.rs`, `vector_rows.rs`).
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -22,6 +22,8 @@ pub trait Real:
     + Vector<Real = Self>
     + 'static
 {
+    /// The greatest number.
+    const INFINITY: Self;
     /// A vector of 16 on processors with AVX-512.
     #[cfg(target_arch = "x86_64")]
     type Avx512: Vector<Real = Self>;
@@ -85,6 +87,19 @@ pub trait Vector: Copy {
     /// The processor has such vectors.
     unsafe fn folded(self) -> Self::Real;
 
+    /// The greatest lane, or the least: of the upper half and the lower one until one lane is left, as by
+    /// [`Vector::or_beyond`].
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn most<const GREATEST: bool>(self) -> Self::Real;
+
+    /// The first `count` lanes of `other`, and the others of this vector.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn with_first(self, other: Self, count: usize) -> Self;
+
     /// Lane by lane the greater float, or the lesser; if either is NaN, the float of `other`.
     ///
     /// # Safety
@@ -101,6 +116,7 @@ pub trait Vector: Copy {
 macro_rules! reals {
     ($($t:ident $avx512:ty, $avx2:ty;)*) => { $(
         impl Real for $t {
+            const INFINITY: $t = $t::INFINITY;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = $avx512;
             #[cfg(target_arch = "x86_64")]
@@ -147,6 +163,14 @@ macro_rules! reals {
             #[inline(always)]
             unsafe fn folded(self) -> $t {
                 self
+            }
+            #[inline(always)]
+            unsafe fn most<const GREATEST: bool>(self) -> $t {
+                self
+            }
+            #[inline(always)]
+            unsafe fn with_first(self, other: $t, count: usize) -> $t {
+                if count > 0 { other } else { self }
             }
             #[inline(always)]
             unsafe fn or_beyond<const GREATEST: bool>(self, other: $t) -> $t {
@@ -244,6 +268,28 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         }
     }
     #[inline(always)]
+    unsafe fn most<const GREATEST: bool>(mut self) -> W::Real {
+        let mut half = N / 2;
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            while half > 0 {
+                for k in 0..half {
+                    self[k] = self[k].or_beyond::<GREATEST>(self[k + half]);
+                }
+                half /= 2;
+            }
+            self[0].most::<GREATEST>()
+        }
+    }
+    #[inline(always)]
+    unsafe fn with_first(mut self, other: [W; N], count: usize) -> [W; N] {
+        for (k, (vector, other)) in self.iter_mut().zip(other).enumerate() {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            *vector = unsafe { vector.with_first(other, count.saturating_sub(k * W::COUNT)) };
+        }
+        self
+    }
+    #[inline(always)]
     unsafe fn or_beyond<const GREATEST: bool>(mut self, other: [W; N]) -> [W; N] {
         for k in 0..N {
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
@@ -270,7 +316,7 @@ mod x86 {
     macro_rules! vectors {
         ($($vector:ident $t:ident $count:literal $all:ident $load:ident $load_first:ident $store:ident
            $store_first:ident $first:ident $add:ident $mul:ident
-           $max:ident $min:ident $nans:ident $folded:ident;)*) => { $(
+           $max:ident $min:ident $nans:ident $folded:ident $greatest:ident $least:ident $blend:ident;)*) => { $(
             impl Vector for $vector {
                 type Real = $t;
                 const COUNT: usize = $count;
@@ -315,6 +361,16 @@ mod x86 {
                     unsafe { $folded(self) }
                 }
                 #[inline(always)]
+                unsafe fn most<const GREATEST: bool>(self) -> $t {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { if GREATEST { $greatest(self) } else { $least(self) } }
+                }
+                #[inline(always)]
+                unsafe fn with_first(self, other: $vector, count: usize) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $blend(self, $first(count), other) }
+                }
+                #[inline(always)]
                 unsafe fn or_beyond<const GREATEST: bool>(self, other: $vector) -> $vector {
                     // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { if GREATEST { $max(self, other) } else { $min(self, other) } }
@@ -330,16 +386,20 @@ mod x86 {
     vectors! {
         __m512 f32 16 _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps
             _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps
-            _mm512_max_ps _mm512_min_ps nans_512_ps folded_512_ps;
+            _mm512_max_ps _mm512_min_ps nans_512_ps folded_512_ps
+            greatest_512_ps least_512_ps _mm512_mask_mov_ps;
         __m512d f64 8 _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd
             _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd
-            _mm512_max_pd _mm512_min_pd nans_512_pd folded_512_pd;
+            _mm512_max_pd _mm512_min_pd nans_512_pd folded_512_pd
+            greatest_512_pd least_512_pd _mm512_mask_mov_pd;
         __m256 f32 8 _mm256_set1_ps _mm256_loadu_ps maskz_loadu_ps _mm256_storeu_ps
             _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps
-            _mm256_max_ps _mm256_min_ps nans_256_ps folded_256_ps;
+            _mm256_max_ps _mm256_min_ps nans_256_ps folded_256_ps
+            greatest_256_ps least_256_ps blended_ps;
         __m256d f64 4 _mm256_set1_pd _mm256_loadu_pd maskz_loadu_pd _mm256_storeu_pd
             _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd
-            _mm256_max_pd _mm256_min_pd nans_256_pd folded_256_pd;
+            _mm256_max_pd _mm256_min_pd nans_256_pd folded_256_pd
+            greatest_256_pd least_256_pd blended_pd;
     }
 
     /// Returns 0 if no lane is NaN, for a vector of float32 of AVX-512.
@@ -370,45 +430,70 @@ mod x86 {
         unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) as u32 }
     }
 
-    /// The sum of the lanes of a vector of float32 of AVX-512, by halves.
-    #[inline(always)]
-    unsafe fn folded_512_ps(x: __m512) -> f32 {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        unsafe {
-            let above = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x));
-            folded_256_ps(_mm256_add_ps(_mm512_castps512_ps256(x), _mm256_castpd_ps(above)))
-        }
+    /// Functions that combine the lanes of vectors by halves, the lower one as the left operand.
+    macro_rules! folds {
+        ($($ps_512:ident $pd_512:ident $ps_256:ident $pd_256:ident
+           $wide_ps:ident $ps:ident $ss:ident $wide_pd:ident $sd:ident;)*) => { $(
+            #[inline(always)]
+            unsafe fn $ps_512(x: __m512) -> f32 {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe {
+                    let above = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x));
+                    $ps_256($wide_ps(_mm512_castps512_ps256(x), _mm256_castpd_ps(above)))
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn $pd_512(x: __m512d) -> f64 {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe {
+                    let above = _mm512_extractf64x4_pd::<1>(x);
+                    $pd_256($wide_pd(_mm512_castpd512_pd256(x), above))
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn $ps_256(x: __m256) -> f32 {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe {
+                    let four = $ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+                    let two = $ps(four, _mm_movehl_ps(four, four));
+                    _mm_cvtss_f32($ss(two, _mm_shuffle_ps::<1>(two, two)))
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn $pd_256(x: __m256d) -> f64 {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe {
+                    let above = _mm256_castpd128_pd256(_mm256_extractf128_pd::<1>(x));
+                    let two = _mm256_castpd256_pd128($wide_pd(x, above));
+                    _mm_cvtsd_f64($sd(two, _mm_unpackhi_pd(two, two)))
+                }
+            }
+        )* };
+    }
+    folds! {
+        folded_512_ps folded_512_pd folded_256_ps folded_256_pd
+            _mm256_add_ps _mm_add_ps _mm_add_ss _mm256_add_pd _mm_add_sd;
+        greatest_512_ps greatest_512_pd greatest_256_ps greatest_256_pd
+            _mm256_max_ps _mm_max_ps _mm_max_ss _mm256_max_pd _mm_max_sd;
+        least_512_ps least_512_pd least_256_ps least_256_pd
+            _mm256_min_ps _mm_min_ps _mm_min_ss _mm256_min_pd _mm_min_sd;
     }
 
-    /// The sum of the lanes of a vector of float64 of AVX-512, by halves.
+    /// The lanes of `other` where the mask has them, and the others of `x`, of float32.
     #[inline(always)]
-    unsafe fn folded_512_pd(x: __m512d) -> f64 {
+    unsafe fn blended_ps(x: __m256, mask: __m256i, other: __m256) -> __m256 {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        unsafe {
-            let above = _mm512_extractf64x4_pd::<1>(x);
-            folded_256_pd(_mm256_add_pd(_mm512_castpd512_pd256(x), above))
-        }
+        unsafe { _mm256_blendv_ps(x, other, _mm256_castsi256_ps(mask)) }
     }
 
-    /// The sum of the lanes of a vector of float32 of AVX2, by halves.
+    /// The lanes of `other` where the mask has them, and the others of `x`, of float64.
     #[inline(always)]
-    unsafe fn folded_256_ps(x: __m256) -> f32 {
+    unsafe fn blended_pd(x: __m256d, mask: __m256i, other: __m256d) -> __m256d {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        unsafe {
-            let four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
-            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
-        }
-    }
-
-    /// The sum of the lanes of a vector of float64 of AVX2, by halves.
-    #[inline(always)]
-    unsafe fn folded_256_pd(x: __m256d) -> f64 {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        unsafe {
-            let two = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
-            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
-        }
+        unsafe { _mm256_blendv_pd(x, other, _mm256_castsi256_pd(mask)) }
     }
 
     /// The mask of the first of 16 lanes.

@@ -3,14 +3,14 @@
 //! Owns [`reduce_chunks`]. Where the order of combination does not change bits (integers and bools), it is the
 //! fastest one.
 //!
-//! Not here: combining rows element by element (`row_loops.rs`), minimum and maximum of floats (`min_max.rs`),
-//! the tree of one row (`reduction_tree.rs`), many short rows (`short/tile_reductions.rs`).
+//! Not here: combining rows element by element (`row_loops.rs`), sums and extremes of floats (`vector_rows.rs`), the
+//! tree of one row (`reduction_tree.rs`), many short rows (`short/tile_reductions.rs`).
 
-use super::min_max::extremes;
 use super::reducing::reducing;
 use super::reduction_tree::{TOGETHER, folded, reduced};
 use super::row_fn::{RowFn, RowFnMaker};
 use super::row_loops::{RowLoop, best, get, put};
+use super::vector_rows::reduce_floats;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
@@ -27,12 +27,8 @@ pub fn reduce_chunks(op: Op, dtype: DType) -> Option<RowFn> {
         // The maximum of bools is "any", the minimum is "all".
         (Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
         (Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
-        (Op::Max, DType::F32) => extremes::<f32, true>(),
-        (Op::Min, DType::F32) => extremes::<f32, false>(),
-        (Op::Max, DType::F64) => extremes::<f64, true>(),
-        (Op::Min, DType::F64) => extremes::<f64, false>(),
         _ if dtype.is_int() => return reducing(op, dtype, InAnyOrder),
-        _ => return reducing(op, dtype, ByLanes),
+        _ => return reduce_floats(op, dtype).or_else(|| reducing(op, dtype, ByLanes)),
     })
 }
 

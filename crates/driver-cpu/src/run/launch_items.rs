@@ -404,6 +404,10 @@ impl LaunchItems<'_> {
         let last = self.shape.len() - 1;
         let extent = self.shape[last];
         let mut input_point = point.clone();
+        if let Some(search) = reducing.search.as_ref().filter(|search| self.is_sound(search)) {
+            // SAFETY: the points are in the output space, and the results' row has room for them.
+            return unsafe { self.search(search, buffers.results[0].cast(), point, n) };
+        }
         if self.rows.axis == last {
             let start = point[last] * REDUCE_CHUNK;
             let (mut from, until) = (start, extent.min(start + n * REDUCE_CHUNK));
@@ -475,6 +479,9 @@ unsafe fn reduce_rows(
     let is_whole = extent > REDUCE_LANES && extent.is_multiple_of(REDUCE_LANES);
     // SAFETY: the rows exist, and `out` has room for `m` results.
     unsafe {
+        if let Some(vector_rows) = reduction.vector_rows.filter(|_| extent > REDUCE_LANES / 2) {
+            return vector_rows(out, row, m, extent);
+        }
         if extent <= rows::SHORT && !is_whole && m >= T.tile_rows.max(extent / 2) {
             return reduction.short_rows.run(out, row, m, extent);
         }

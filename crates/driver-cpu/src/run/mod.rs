@@ -2,8 +2,9 @@
 //!
 //! A [`RowFrame`](row_frame::RowFrame) runs the steps of a plan on one row; `compacted_loop.rs` runs compiled
 //! loops. [`LaunchItems`](launch_items::LaunchItems) is a launch as items that threads take. `column_reduce.rs`
-//! has its column reductions, `lane_sums.rs` its sums along long rows, and `reduce_scratch.rs` the layout of
-//! their scratch rows. `few_rows.rs` is the fast path for launches of few rows, which need no loop order.
+//! has its column reductions, `search_rows.rs` its searches, `lane_sums.rs` its sums along long rows, and
+//! `reduce_scratch.rs` the layout of their scratch rows. `few_rows.rs` is the fast path for launches of few rows,
+//! which need no loop order.
 //! Invariant: all of them give the same bits.
 //!
 //! Imports `blocks.rs`, `rows`, `compile`, `traversal` and `threads`. Not here: scans, sorts and products
@@ -16,3 +17,4 @@ mod lane_sums;
 pub mod launch_items;
 mod reduce_scratch;
 pub mod row_frame;
+mod search_rows;

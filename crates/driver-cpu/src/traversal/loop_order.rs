@@ -7,6 +7,7 @@
 use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::RowVariant;
 use crate::compile::row_plan::Stride;
+use crate::rows;
 use crate::traversal::axis_choice::{self, ReduceOrder, RowSteps, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::crossing::Crossing;
@@ -92,7 +93,13 @@ impl LoopOrder {
         let mut space = Point::from(shape);
         space[last] = shape[last].div_ceil(REDUCE_CHUNK);
         let steps = RowSteps::of(known, shape.iter().product());
-        let reduce_order = axis_choice::best_reduce_order(shape, first.iter(), steps);
+        // A search reads a part of each row, and computes nothing.
+        let along = |input: usize| stride(&inputs[input], last, shape[last]);
+        let is_search = shape[last] >= rows::SEARCHED && known.search(along).is_some();
+        let reduce_order = match is_search {
+            true => ReduceOrder::Rows,
+            false => axis_choice::best_reduce_order(shape, first.iter(), steps),
+        };
         let (axis, before) = match reduce_order {
             ReduceOrder::Columns(axis) => (axis, axis),
             ReduceOrder::Rows if space[last] > 1 => (last, last),

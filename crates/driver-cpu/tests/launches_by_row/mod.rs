@@ -12,6 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Elements of each operand and of each destination.
 pub const LEN: usize = 12_000;
 
+/// Every parameter of a program.
+const PARAMETER: u64 = 200;
+
 /// The bytes that a dtype and a seed give.
 type Made = (DType, usize, Arc<Vec<u8>>);
 
@@ -95,13 +98,14 @@ fn run(driver: &mut dyn Driver, case: &Case, how: How) -> Vec<Vec<u8>> {
         .zip(&case.dests)
         .map(|(block, access)| Dest { block: *block, access: access.clone(), whole: false })
         .collect();
+    let params = vec![PARAMETER; case.program.params.len()];
     let mut launch = |shape: &[usize], accesses: &[Access], dests: &[Dest]| {
         let launch = Launch {
             program: &case.program,
             fingerprint: case.program.fingerprint(),
             shape,
             operands: &operands,
-            params: &[],
+            params: &params,
             accesses,
             dests,
             memory: &[],

@@ -18,12 +18,14 @@ const TILE: usize = 16 << 10;
 const MOST_LANES: usize = 256;
 /// Short rows of a tile come in multiples of this, which are whole vectors.
 const LANES: usize = 16;
+/// Elements of a short row of which a tile has room for [`LANES`], of 8 bytes each: sorts have no wider keys.
+pub const SORTED: usize = TILE / (LANES * 8);
 /// Rows of a tile are this many bytes longer than they need be, and so are no power of two from each other.
 const APART: usize = 64;
 
 /// Memory of a tile, on the stack.
 #[repr(align(64))]
-pub struct TileMemory(MaybeUninit<[u8; TILE + TILE / SHORT + (SHORT + 1) * APART]>);
+pub struct TileMemory(MaybeUninit<[u8; TILE + TILE / SHORT + (SORTED + 1) * APART]>);
 
 impl Default for TileMemory {
     /// Memory that holds nothing yet.
@@ -57,7 +59,8 @@ pub struct ShortTile {
 }
 
 impl ShortTile {
-    /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more.
+    /// A tile of short rows of at most `extent` elements, at most [`SHORT`] and one more, or [`SORTED`] of no more than
+    /// 8 bytes.
     pub fn new(memory: &mut TileMemory, size: usize, extent: usize) -> ShortTile {
         let lanes = ShortTile::lanes(size, extent);
         ShortTile { first: memory.0.as_mut_ptr().cast(), pitch: lanes * size + APART, size, lanes }
