@@ -356,3 +356,31 @@ fn memory_of_another_owner_is_only_read_and_kept_as_long_as_it_is() {
         assert!(gone.load(Ordering::Relaxed), "the memory's owner is kept for nothing");
     }
 }
+
+#[test]
+fn memory_that_was_given_up_is_written_where_it_lies_once_no_expression_reads_it() {
+    for is_read in [false, true] {
+        let (context, _) = context(usize::MAX);
+        let gone = Arc::new(AtomicBool::new(false));
+        let owner = Box::new(Owner { elements: vec![1.0, 2.0, 3.0, 4.0], gone: gone.clone() });
+        let first = owner.elements.as_ptr();
+        let place = NonNull::new(first.cast_mut().cast()).unwrap();
+        // SAFETY: the vector has four floats, to which nothing leads but its owner.
+        let x = unsafe { Array::of_sole(DType::F32, &[4], place, owner) };
+        let before = is_read.then(|| with(&context, Op::Add, &x, 1.0));
+        let pin = context.pin(&x, false).unwrap();
+        assert_eq!(pin.as_ptr() == first.cast_mut().cast(), !is_read);
+        // SAFETY: an export may be written to, and there are four elements.
+        unsafe { std::slice::from_raw_parts_mut(pin.as_ptr().cast::<f32>(), 4)[1] = -1.0 };
+        assert_eq!(read(&context, &x), [1.0, -1.0, 3.0, 4.0]);
+        if let Some(before) = &before {
+            assert_eq!(read(&context, before), [2.0, 3.0, 4.0, 5.0]);
+        }
+        drop((x, before));
+        assert_eq!(read(&context, &floats(&[1.0])), [1.0]);
+        // The export keeps the memory that it shows.
+        assert_eq!(gone.load(Ordering::Relaxed), is_read);
+        drop(pin);
+        assert!(gone.load(Ordering::Relaxed), "the memory's owner is kept for nothing");
+    }
+}

@@ -1,6 +1,7 @@
 """Memory that NumPy or other code owns: records, buffers and memory for C are shared, not copied."""
 
 import ctypes
+import tracemalloc
 
 import numpy
 import pytest
@@ -172,3 +173,52 @@ def test_reductions_of_fields_are_the_drivers(driver):
             numpy.testing.assert_array_equal(mine, theirs)
         functions = {site[0] for site in gpupy.stats().fallback_sites}
         assert not functions & {"sum", "mean", "max", "min", "all"}
+
+
+N = 50_000
+# Functions of NumPy's that copy what is read-only, though they only read.
+READERS = {
+    "bincount": lambda xp, x, i: xp.bincount(i, weights=x, minlength=9),
+    "convolve": lambda xp, x, i: xp.convolve(x, [1.0, 2.0], "valid"),
+    "correlate": lambda xp, x, i: xp.correlate(x, [1.0, 2.0]),
+    "interp": lambda xp, x, i: xp.interp([0.5], x, x),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("given", ["whole", "part", "exported", "computed"])
+def test_functions_that_only_read_are_lent_what_they_need_not_copy(name, given):
+    def arrays(xp):
+        x, i = xp.arange(float(N)) % 7, xp.arange(N) % 8
+        return (x[: N // 2], i[: N // 2]) if given == "part" else (x, i)
+
+    wanted = READERS[name](numpy, *arrays(numpy))
+    x, i = arrays(gpupy)
+    if given != "computed":
+        gpupy.evaluate(x, i)
+    kept = (numpy.asarray(x), numpy.asarray(i)) if given == "exported" else ()
+    READERS[name](gpupy, x, i)
+    tracemalloc.start()
+    found = READERS[name](gpupy, x, i)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # What NumPy allocates is traced: the result, and no copy of an operand.
+    assert most < wanted.nbytes + 2 * N
+    assert isinstance(found, gpupy.ndarray)
+    numpy.testing.assert_array_equal(numpy.asarray(found), wanted)
+    # No function gets memory that may be written for longer than its call.
+    for array, own in zip((x, i), arrays(numpy), strict=True):
+        numpy.testing.assert_array_equal(array, own)
+    assert not kept or all(array.flags.writeable for array in kept)
+
+
+def test_a_result_of_numpys_is_written_and_exported_where_it_lies():
+    x = gpupy.arange(float(N))
+    found = gpupy.convolve(x, [1.0, 1.0])
+    tracked = found + 1
+    found[3] = -1
+    seen = numpy.asarray(found)
+    seen[4] = -2
+    assert found[3:6].tolist() == [-1, -2, 9] and tracked[3:6].tolist() == [6, 8, 10]
+    del found, x
+    assert seen[:6].tolist() == [0, 1, 3, -1, -2, 9]

@@ -102,3 +102,65 @@ def test_windows_that_overlap_each_other_are_read_before_they_are_written(auto, 
             IN_PLACE[work](numpy, WINDOWS[name](numpy.lib.stride_tricks, want))
             IN_PLACE[work](gpupy, WINDOWS[name](gpupy.lib.stride_tricks, got))
             numpy.testing.assert_array_equal(got, want, err_msg=f"{size} {dtype}")
+
+
+def _filled(np, base, of, how, key):
+    """A part after another of an array that is new, shared or read elsewhere, of elements that are there."""
+    given = np.array(base)
+    out = {"empty": np.zeros_like, "copy": np.copy, "computed": lambda x: x * 1 + 1}[how](given)
+    if np is gpupy and how == "computed":
+        gpupy.evaluate(out)
+    before = out + 1
+    seen = out[key(0)]
+    for place in range(of):
+        out[key(place)] = np.sqrt(np.abs(given[key(place)])) * (place + 1)
+    return out, before, seen, given
+
+
+# Extents around the most elements that are copied for a move, and those of an operation at once.
+FILLED = [
+    (181, 181),
+    (182, 181),
+    (4100, 7),
+    (5000, 8),
+    (40, 1000, 5),
+    (512, 511),
+    (512, 513),
+    (37450, 7),
+    (3, 32768),
+]
+
+
+@pytest.mark.parametrize("how", ["empty", "copy", "computed"])
+@pytest.mark.parametrize("shape", FILLED)
+def test_parts_of_an_array_are_moved_there_whoever_reads_it(auto, shape, how):
+    base = numpy.arange(numpy.prod(shape), dtype="f4").reshape(shape) % 101
+    keys = [
+        (shape[-1], lambda k: (..., k)),
+        (shape[0], lambda k: k),
+        (7, lambda k: (slice(k, None, 7), slice(None, None, 2))),
+        (3, lambda k: (..., slice(None, None, -1 - k))),
+    ]
+    for of, key in keys:
+        wanted = _filled(numpy, base, min(of, 9), how, key)
+        got = _filled(gpupy, base, min(of, 9), how, key)
+        for theirs, ours in zip(wanted, got, strict=True):
+            # Their roots are within a rounding.
+            numpy.testing.assert_allclose(ours, theirs, rtol=3e-7)
+
+
+@pytest.mark.parametrize("k", [2, 5, 7, 8, 9])
+@pytest.mark.parametrize("make", [gpupy.zeros, gpupy.empty, lambda shape: gpupy.ones(shape).copy()])
+def test_channels_that_are_filled_are_never_joined(k, make):
+    """Were they joined, all of them would be read and stored again."""
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    gpupy.evaluate(gpupy.zeros(70_000) + 1)
+    image = gpupy.array(numpy.random.default_rng(k).random((20_000, k)))
+    out = make((20_000, k))
+    gpupy.reset_stats()
+    for c in range(k):
+        out[:, c] = image[:, c] * 2
+    read = numpy.asarray(out)
+    counts = gpupy.stats()
+    numpy.testing.assert_array_equal(read, numpy.asarray(image) * 2)
+    assert counts.launches == counts.computed_at_once == k

@@ -256,6 +256,23 @@ impl Array {
         Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
     }
 
+    /// An array of elements in memory that its owner gave up, in C order: they are read and written there.
+    ///
+    /// # Safety
+    /// From `memory` on, the elements of the shape are aligned for the dtype and initialised, and nothing else reads or
+    /// writes them as long as `owner` lives.
+    pub unsafe fn of_sole(
+        dtype: DType,
+        shape: &[usize],
+        memory: NonNull<u8>,
+        owner: Box<dyn Send + Sync>,
+    ) -> Array {
+        let bytes = size_of(shape) * dtype.size();
+        // SAFETY: the caller promises that nothing else reads or writes `bytes` bytes from `memory` on.
+        let buffer = unsafe { HostBuffer::sole(memory, bytes, owner) };
+        Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
+    }
+
     /// An array of elements that a reader gives when they are needed, tile by tile.
     ///
     /// # Errors

@@ -9,7 +9,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::graph::value::residence::is_part;
+use crate::graph::value::residence::{is_little, is_part};
 use crate::graph::value::{Copies, Operand, Value, ValueKind};
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -29,23 +29,38 @@ fn read_often(array: &Array) -> Option<Value> {
     (is_elsewhere && value.comes_for_read()).then(|| value.clone())
 }
 
+/// Whether a write of elements in host memory into a view of a value is a move there, once few elements of the value
+/// are copied: a join would read all of them, and store them too.
+fn is_move(value: &Value, dest: &Array, source: &Operand) -> bool {
+    let is_constant = matches!(value.0.kind, ValueKind::Constant(_));
+    dest.size() > 1
+        && dest.size() <= T.most_points
+        && value.len() <= T.most_points.saturating_mul(T.little_part)
+        && source.1.as_ref().is_some_and(Value::is_there)
+        && (is_constant || value.is_there())
+}
+
 impl Context {
-    /// Brings the base of a little write to host memory, and what is written there, if the program goes through it.
+    /// Brings the base of a write to host memory, and what is written there, if the program goes through it in little
+    /// pieces, or the rest is a move.
     ///
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub(crate) fn promote_for_write(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
+        let is_little = is_little(dest.size(), dest.base_len());
         let (base, pays) = match dest.current().held() {
+            Contents::Value(value) if is_move(value, dest, source) => (Some(value.clone()), true),
             Contents::Value(value)
-                if value.comes_for_write()
-                    || value.comes_from_device()
-                    || value.is_there_alone() =>
+                if is_little
+                    && (value.comes_for_write()
+                        || value.comes_from_device()
+                        || value.is_there_alone()) =>
             {
                 (Some(value.clone()), value.comes_for_write())
             }
-            Contents::Own(_) => (None, true),
-            Contents::Value(_) | Contents::Nothing => return Ok(()),
+            Contents::Own(_) if is_little => (None, true),
+            Contents::Own(_) | Contents::Value(_) | Contents::Nothing => return Ok(()),
         };
         let is_pending = |source: &&Value| {
             !source.is_computed() && !source.is_open() && source.len() <= T.most_points

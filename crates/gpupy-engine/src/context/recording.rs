@@ -13,7 +13,6 @@ use crate::eager::eager_dispatch::Later;
 use crate::eager::host_moves;
 use crate::eager::policy::{ProductExtents, WorkSize};
 use crate::graph::scalar_function::ScalarFunction;
-use crate::graph::value::residence::is_little;
 use crate::graph::value::{Operand, Value};
 use crate::record::library_recording::{ProductsBy, lacks_room};
 use crate::record::recorder::{Recorder, source_of};
@@ -456,7 +455,7 @@ impl Context {
             {
                 return self.assign(&target, ArrayOrScalar::Array(&source));
             }
-            if dispatch.computes() && is_little(dest.size(), dest.base_len()) {
+            if dispatch.computes() {
                 self.promote_for_write(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {

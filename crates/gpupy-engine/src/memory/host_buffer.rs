@@ -10,7 +10,7 @@
 //! dropped (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
 
 use crate::memory::limit;
-use crate::memory::owned::{Owned, Pages};
+use crate::memory::owned::{LentAccess, Owned, Pages};
 use crate::memory::thread_free_lists;
 use crate::thresholds::T;
 use gpupy_core::Result;
@@ -212,8 +212,7 @@ impl HostBuffer {
         len: usize,
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
-        let owned = Owned::Lent { memory, constant: false, _owner: owner };
-        HostBuffer::uncounted(memory, len, owned)
+        HostBuffer::over(memory, len, LentAccess::Shared, owner)
     }
 
     /// A buffer over foreign memory that is only read: [`HostBuffer::is_sole`] is false for it.
@@ -225,18 +224,38 @@ impl HostBuffer {
         len: usize,
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
-        let owned = Owned::Lent { memory, constant: true, _owner: owner };
-        HostBuffer::uncounted(memory, len, owned)
+        HostBuffer::over(memory, len, LentAccess::Constant, owner)
+    }
+
+    /// A buffer over memory that its owner gave up, which is as good as its own; it is never reused.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised, and nothing else reads or writes them as long as `owner` lives.
+    pub(crate) unsafe fn sole(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        HostBuffer::over(memory, len, LentAccess::Sole, owner)
+    }
+
+    fn over(
+        memory: NonNull<u8>,
+        len: usize,
+        access: LentAccess,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        HostBuffer::uncounted(memory, len, Owned::Lent { memory, access, _owner: owner })
     }
 
     /// Whether it is foreign memory that is only read.
     pub(super) fn is_constant(&self) -> bool {
-        matches!(self.owned, Some(Owned::Lent { constant: true, .. }))
+        matches!(self.owned, Some(Owned::Lent { access: LentAccess::Constant, .. }))
     }
 
     /// Whether it is foreign memory that is read and written.
     pub(super) fn is_lent(&self) -> bool {
-        matches!(self.owned, Some(Owned::Lent { constant: false, .. }))
+        matches!(self.owned, Some(Owned::Lent { access: LentAccess::Shared, .. }))
     }
 
     /// Whether a thread writes the buffer.

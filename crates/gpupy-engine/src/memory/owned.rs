@@ -34,6 +34,17 @@ pub(crate) enum Pages {
     Small,
 }
 
+/// What is done with memory of another owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LentAccess {
+    /// It is only read, here and elsewhere.
+    Constant,
+    /// It is read and written here and elsewhere.
+    Shared,
+    /// It is read and written here alone: its owner only frees it.
+    Sole,
+}
+
 /// Memory that goes back where it is from when it is dropped.
 pub(crate) enum Owned {
     Allocated {
@@ -53,8 +64,7 @@ pub(crate) enum Owned {
     /// Memory of another owner, which this keeps alive.
     Lent {
         memory: NonNull<u8>,
-        /// Whether it is only read here.
-        constant: bool,
+        access: LentAccess,
         _owner: Box<dyn Send + Sync>,
     },
 }

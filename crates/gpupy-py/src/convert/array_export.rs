@@ -4,7 +4,8 @@
 //! (`gpupy-engine/src/context/exports/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function
 //! that keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
 //! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory that
-//! values may share is never exported writable.
+//! values may share is never exported writable, but to functions that only read, for the time of a call
+//! (`fallback/fast_call.rs`).
 //!
 //! Not here: the way from NumPy to us (`numpy_arrays.rs`).
 

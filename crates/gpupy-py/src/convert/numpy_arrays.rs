@@ -188,6 +188,29 @@ pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
 /// # Safety
 /// The elements in the ndarray's memory stay the same ones as long as it lives.
 pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    // SAFETY: the contract of this function.
+    in_place(array, |dtype, extents, first, owner| unsafe {
+        Array::of_constant(dtype, extents, first, owner)
+    })
+}
+
+/// As `of_constant`, of an ndarray to which nothing else leads any more: its memory is written, too.
+///
+/// # Safety
+/// Nothing else reads or writes the ndarray's memory as long as it lives.
+pub unsafe fn of_sole(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    // SAFETY: the contract of this function.
+    in_place(array, |dtype, extents, first, owner| unsafe {
+        Array::of_sole(dtype, extents, first, owner)
+    })
+}
+
+/// A lazy array that `make` makes over an ndarray's elements, one behind the other, and the ndarray that keeps them;
+/// copied where it cannot be read there. `None` when its dtype is NumPy's own, or no driver in use holds it.
+fn in_place(
+    array: &Bound<'_, PyAny>,
+    make: impl FnOnce(DType, &[usize], NonNull<u8>, Box<dyn Send + Sync>) -> Array,
+) -> PyResult<Option<Array>> {
     let object = array;
     let array = ndarray(array)?;
     let is_order = array.is_c_contiguous() || array.is_fortran_contiguous();
@@ -203,9 +226,7 @@ pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         extents.reverse();
     }
     let owner = Box::new(array.clone().unbind());
-    // SAFETY: the ndarray's elements lie there, aligned and one behind the other, as long as it lives, and do not
-    // change: the contract of this function.
-    let whole = unsafe { Array::of_constant(place.dtype, &extents, place.first, owner) };
+    let whole = make(place.dtype, &extents, place.first, owner);
     let back: SmallVec<[usize; 4]> = (0..extents.len()).rev().collect();
     Ok(Some(if is_row_major { whole } else { whole.transpose(&back) }))
 }
@@ -414,6 +435,16 @@ pub fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
     // SAFETY: it is an array of NumPy's, whose fields do not change while Python's lock is held.
     let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
     flags & NPY_ARRAY_WRITEABLE != 0
+}
+
+/// Says whether NumPy lets programs write to an ndarray.
+pub fn set_writeable(array: &Bound<'_, PyUntypedArray>, writeable: bool) {
+    // SAFETY: it is an array of NumPy's, whose fields change only here while Python's lock is held.
+    let fields = unsafe { &mut *_PyArray_GET_ITEM_DATA(array.as_array_ptr()) };
+    match writeable {
+        true => fields.flags |= NPY_ARRAY_WRITEABLE,
+        false => fields.flags &= !NPY_ARRAY_WRITEABLE,
+    }
 }
 
 /// The addresses from the first byte of an ndarray's elements to behind the last; `None` without elements.

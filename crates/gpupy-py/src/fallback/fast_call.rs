@@ -7,10 +7,11 @@
 
 use crate::array::classes::wrap::{references, wrap_new};
 use crate::array::lazy_scalar::LazyScalar;
-use crate::array::ndarray::{NdArray, host_of};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
+use crate::convert::array_export::to_numpy;
 use crate::convert::dtypes::{Numpy, numpy};
-use crate::convert::numpy_arrays::span;
+use crate::convert::numpy_arrays::{set_writeable, span};
 use crate::fallback::call_sites;
 use crate::session::python_objects;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -24,6 +25,9 @@ use smallvec::SmallVec;
 const DEPTH: usize = 4;
 /// Results in one container, at most.
 const RESULTS: usize = 16;
+/// Functions that write to no argument, have no output, and give new arrays, but copy arguments that are read-only.
+const ONLY_READ: [&str; 6] =
+    ["bincount", "convolve", "correlate", "interp", "repeat", "searchsorted"];
 
 /// `function(*args, **kwargs)` by NumPy; a fallback if arrays of ours take part.
 #[pyfunction]
@@ -37,7 +41,12 @@ pub fn call<'py>(
     if let Some(made) = of_fields(name, function, args, kwargs)? {
         return Ok(made);
     }
-    let mut loan = HostCall { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
+    let mut loan = HostCall {
+        numpy: numpy(py)?,
+        arrays: SmallVec::new(),
+        hosts: SmallVec::new(),
+        opened: ONLY_READ.contains(&&*name.to_cow()?).then(SmallVec::new),
+    };
     let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
         let made = python_objects::LONGER_CALL.get(py)?.call1((name, function, args, kwargs))?;
         return if made.is_exact_instance(python_objects::ONWARD.get(py)?) {
@@ -47,7 +56,9 @@ pub fn call<'py>(
         };
     };
     call_sites::count(name, &loan.arrays)?;
-    match function.call(host_args, host_kwargs.as_ref()) {
+    let made = function.call(host_args, host_kwargs.as_ref());
+    loan.close();
+    match made {
         Ok(result) => {
             if loan.arrays.is_empty() {
                 call_sites::count_made(name, args, &result)?;
@@ -173,6 +184,9 @@ struct HostCall<'py> {
     arrays: SmallVec<[Bound<'py, NdArray>; 4]>,
     /// NumPy's array for each of them.
     hosts: SmallVec<[Bound<'py, PyAny>; 4]>,
+    /// Those that say they may be written until the call returns, so that NumPy takes them as they are; `None` where
+    /// the function may write.
+    opened: Option<SmallVec<[Bound<'py, PyUntypedArray>; 4]>>,
 }
 
 impl<'py> HostCall<'py> {
@@ -209,6 +223,23 @@ impl<'py> HostCall<'py> {
         Ok(Some((items, Some(named))))
     }
 
+    /// An ndarray made for this call; it says that it may be written, if the function writes to none.
+    fn opened(&mut self, host: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(opened) = &mut self.opened {
+            let host = host.cast::<PyUntypedArray>()?;
+            set_writeable(host, true);
+            opened.push(host.clone());
+        }
+        Ok(host)
+    }
+
+    /// Has the ndarrays be read-only again, as something may have kept one.
+    fn close(&mut self) {
+        for host in self.opened.take().into_iter().flatten() {
+            set_writeable(&host, false);
+        }
+    }
+
     fn lent_all(
         &mut self,
         values: impl Iterator<Item = Bound<'py, PyAny>>,
@@ -225,7 +256,10 @@ impl<'py> HostCall<'py> {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = value.py();
         if let Ok(array) = value.cast_exact::<NdArray>() {
-            let host = host_of(array)?;
+            let host = match elements(array) {
+                ArrayElements::Lazy(lazy) => self.opened(to_numpy(py, &lazy)?)?,
+                ArrayElements::Numpy(host) => host,
+            };
             self.hosts.push(host.clone());
             self.arrays.push(array.clone());
             return Ok(Some(host));

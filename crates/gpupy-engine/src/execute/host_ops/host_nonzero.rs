@@ -6,7 +6,7 @@
 //! Not here: how they are recorded (`context/indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
 
 use crate::execute::evaluate::Engine;
-use crate::execute::host_ops::mask_bytes::each_true;
+use crate::execute::host_ops::mask_bytes::each_eight;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::schedule::walk::lost;
@@ -45,11 +45,14 @@ impl Engine {
 pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
     let (places, _) = to.as_chunks_mut::<NUMBER>();
     let mut found = 0;
-    each_true(mask, |first, n| {
-        if let Some(places) = places.get_mut(found..found + n) {
-            for (place, position) in places.iter_mut().zip(first as i32..) {
-                *place = position.to_ne_bytes();
-            }
+    each_eight(mask, |first, within, n| {
+        // Eight are written, of which those behind the first n are overwritten: no branch depends on the mask.
+        let room = match places.get_mut(found..found + within.len()) {
+            Some(eight) => eight,
+            None => places.get_mut(found..).unwrap_or_default(),
+        };
+        for (place, at) in room.iter_mut().zip(within) {
+            *place = (first as i32 + i32::from(*at)).to_ne_bytes();
         }
         found += n;
     });
@@ -59,6 +62,27 @@ pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::execute::host_ops::mask_bytes::count;
+
+    #[test]
+    fn positions_of_any_share_are_found_as_far_as_there_is_room() {
+        for share in [1, 16, 64, 128, 240, 255] {
+            for len in (0..40).chain([255, 256, 257, 3001]) {
+                // Numbers without an order, of which so large a share is true.
+                let is_true = |k: usize| (k.wrapping_mul(2_654_435_761) >> 7) % 256 < share;
+                let mask: Vec<u8> = (0..len).map(|k| u8::from(is_true(k)) * 255).collect();
+                let wanted: Vec<u8> = (0..len)
+                    .filter(|k| is_true(*k))
+                    .flat_map(|k| (k as i32).to_ne_bytes())
+                    .collect();
+                for less in [0, 1, 3, 8, 9] {
+                    let room = wanted.len().saturating_sub(less * NUMBER);
+                    let mut found = vec![0; room];
+                    find(&mask, &mut found);
+                    assert_eq!(found, wanted[..room], "{share} of 256, {len}, {less} fewer");
+                }
+            }
+        }
+    }
 
     #[test]
     fn positions_are_those_of_the_bytes_that_are_not_zero() {

@@ -1,6 +1,6 @@
 //! The bytes of masks: which of them are not 0, and how many.
 //!
-//! Owns [`count`] and [`each_true`].
+//! Owns [`count`], [`each_true`] and [`each_eight`].
 //!
 //! Not here: what is done where a mask is true (`eager/small_boolean_mask.rs`, `execute/host_ops/host_nonzero.rs`).
 
@@ -11,17 +11,61 @@ pub(crate) fn count(mask: &[u8]) -> usize {
     pieces.map(|piece| usize::from(of_piece(piece))).sum()
 }
 
+/// The highest bit of each byte.
+const HIGHEST: u64 = 0x8080_8080_8080_8080;
+
+/// The highest bits of the bytes that are not 0.
+#[inline(always)]
+fn set(word: [u8; 8]) -> u64 {
+    let word = u64::from_le_bytes(word);
+    (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST
+}
+
+/// The places of the bits that each byte has, and zeros.
+static PLACES: [[u8; 8]; 256] = {
+    let mut all = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut found) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                all[byte][found] = bit as u8;
+                found += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    all
+};
+
+/// Calls for eight bytes at a time that are not all 0: with the position of the first, the places of those among them
+/// that are not 0, and how many these are.
+#[inline(always)]
+pub(crate) fn each_eight(mask: &[u8], mut each: impl FnMut(usize, &[u8; 8], usize)) {
+    let (words, rest) = mask.as_chunks::<8>();
+    let mut of_word = |at: usize, word: [u8; 8]| {
+        let ones = set(word) >> 7;
+        if ones != 0 {
+            // Products of single bits, without carries: those of the eight bytes side by side, and their sum.
+            let bits = ones.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            let n = ones.wrapping_mul(0x0101_0101_0101_0101) >> 56;
+            each(at, &PLACES[bits as usize], n as usize);
+        }
+    };
+    (0..).step_by(8).zip(words).for_each(|(at, word)| of_word(at, *word));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    of_word(mask.len() - rest.len(), last);
+}
+
 /// Calls with the position of each byte that is not 0 and with 1, or with the first position of eight and with 8.
 /// Mostly those of one truth lie side by side, so they are looked at eight at a time.
 #[inline(always)]
 pub(crate) fn each_true(mask: &[u8], mut each: impl FnMut(usize, usize)) {
-    /// The highest bit of each byte.
-    const HIGHEST: u64 = 0x8080_8080_8080_8080;
     let (words, rest) = mask.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
-        let (at, word) = (8 * number, u64::from_le_bytes(*word));
-        // Bytes that are not 0 have their highest bit then.
-        let mut set = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
+        let (at, mut set) = (8 * number, set(*word));
         if set == HIGHEST {
             each(at, 8);
             continue;

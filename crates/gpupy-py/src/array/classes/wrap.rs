@@ -66,14 +66,14 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// A result of NumPy's that is a new ndarray. Where it owns its memory and has no references but the known ones,
-/// nothing can write there any more: its elements are read in place.
+/// nothing can read or write there any more: its elements stay where they are.
 pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound<'py, PyAny>> {
     // Where memory is limited, it had better be ours, which may go to the disk.
     let is_limited = context()?.settings().host_bytes > 0;
     if !is_limited && references(object) == known && numpy_arrays::is_alone(object) {
         // SAFETY: all references are `known` ones, which the caller gives up, and `is_alone` found no views: nothing
-        // writes to the memory any more.
-        let made = match unsafe { numpy_arrays::of_constant(object) }? {
+        // reads or writes the memory any more.
+        let made = match unsafe { numpy_arrays::of_sole(object) }? {
             Some(array) => NdArray::lazy(array),
             None => NdArray::numpy(object),
         };
