@@ -9,8 +9,8 @@
 //! Not here: pieces that store one node (`partition.rs`).
 
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::partition::{KernelPiece, Partition};
-use crate::schedule::program::kernel::{Emitted, emission_order};
+use crate::schedule::kernels::partition::{Frontiers, Partition};
+use crate::schedule::program::kernel::{Emitted, KernelPiece, emission_order};
 use crate::schedule::walk::{Child, Role, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::Result;
@@ -20,18 +20,6 @@ use smallvec::SmallVec;
 
 /// The nodes that live at a frontier.
 type Live = SmallVec<[u32; 8]>;
-
-/// Where a walk was cut across so far.
-pub(super) struct Frontiers {
-    /// The place of each node in the order of recording.
-    places: Vec<u32>,
-    /// Whether pieces to come compute or read a node.
-    is_open: Vec<bool>,
-    /// How many of the first nodes the pieces so far have.
-    end: usize,
-    /// So many nodes at least have to come before it is looked again, as nothing was found.
-    next: usize,
-}
 
 /// A frontier: the nodes before this place are the piece, which stores the live ones.
 struct Frontier {
@@ -79,7 +67,7 @@ impl Partition {
                 return Ok(true);
             }
             // What is computed again was not counted.
-            most = found.end - 1;
+            most = found.end - 1 - (found.end - frontiers.end) / 8;
         }
         frontiers.next = 2 * before.len();
         Ok(false)

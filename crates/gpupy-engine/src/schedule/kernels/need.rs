@@ -7,11 +7,13 @@
 
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::partition::{KernelPiece, Partition};
+use crate::schedule::kernels::partition::Partition;
 use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget, emission_order};
+use crate::schedule::program::kernel::{
+    Emitted, Kernel, KernelPiece, KernelTarget, emission_order,
+};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode, nodes_of};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};

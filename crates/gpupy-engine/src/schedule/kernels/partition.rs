@@ -13,10 +13,9 @@
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::frontier::Frontiers;
 use crate::schedule::kernels::open_nodes::OpenNodes;
 use crate::schedule::kernels::room::RoomOfPieces;
-use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
+use crate::schedule::program::kernel::{Emitted, KernelPiece, Marks, emission_order};
 use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
 use crate::thresholds::T;
@@ -30,14 +29,6 @@ use std::hash::{Hash, Hasher};
 
 /// A step that is possible, or the tiles that must be computed before it.
 pub(crate) type Possible<T> = std::result::Result<T, Needs>;
-
-/// The nodes of a walk that one launch computes.
-pub(crate) struct KernelPiece {
-    /// The nodes whose own tiles it fills; none: the walk's roots, which go where the walk does.
-    pub stores: SmallVec<[u32; 1]>,
-    /// Its nodes, children before parents.
-    pub order: Vec<Emitted>,
-}
 
 /// A walk, and the pieces that it is cut into.
 pub(crate) struct Partition {
@@ -74,6 +65,18 @@ pub(crate) struct Partition {
     pub(super) has_loops: bool,
     /// Stands in the place of values that are no longer needed, so that they can go.
     pub(super) nothing: Option<Value>,
+}
+
+/// Where a walk was cut across so far (`frontier.rs`).
+pub(super) struct Frontiers {
+    /// The place of each node in the order of recording.
+    pub places: Vec<u32>,
+    /// Whether pieces to come compute or read a node.
+    pub is_open: Vec<bool>,
+    /// How many of the first nodes the pieces so far have.
+    pub end: usize,
+    /// So many nodes at least have to come before it is looked again, as nothing was found.
+    pub next: usize,
 }
 
 impl Partition {

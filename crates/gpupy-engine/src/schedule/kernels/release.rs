@@ -7,7 +7,8 @@
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::partition::{KernelPiece, Partition};
+use crate::schedule::kernels::partition::Partition;
+use crate::schedule::program::kernel::KernelPiece;
 use crate::schedule::walk::{Role, WalkNode, nodes_of};
 use gpupy_core::Scalar;
 use smallvec::SmallVec;

@@ -64,9 +64,9 @@ impl PendingGraph {
         }
     }
 
-    /// The newest values that nothing pending reads and that read what a flush has, with no more behind them besides than
-    /// the flush has itself. Where it comes in the middle of a loop that sums up several values, which are made of the
-    /// same, it had better compute all of them.
+    /// The newest values that nothing pending reads and that read what a flush has, with no more behind them besides
+    /// than the flush has itself. Where it comes in the middle of a loop that sums up several values, which are made of
+    /// the same, it had better compute all of them.
     pub fn beside(&self, demand: &Demand<'_>) -> Vec<Value> {
         let Some(table) = demand.value.0.interner.as_ref() else { return Vec::new() };
         let mut pending = table.pending();

@@ -107,6 +107,14 @@ pub(crate) struct Emitted {
     pub is_loaded: bool,
 }
 
+/// The nodes of a walk that one launch computes.
+pub(crate) struct KernelPiece {
+    /// The nodes whose own tiles it fills; none: the walk's roots, which go where the walk does.
+    pub stores: SmallVec<[u32; 1]>,
+    /// Its nodes, children before parents.
+    pub order: Vec<Emitted>,
+}
+
 /// The nodes of the piece below `roots`, in the order of emission: children before parents, the
 /// larger sub-tree first. `collapsed` nodes count as leaves.
 pub(crate) fn emission_order(
