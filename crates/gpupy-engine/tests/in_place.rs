@@ -235,6 +235,37 @@ fn points_that_read_what_others_write_see_the_old_elements() {
 }
 
 #[test]
+fn points_that_read_beside_what_is_written_are_written_in_place() {
+    let (context, log) = context(usize::MAX);
+    // Every second element of those beside it, the first half of the other: a sweep over columns, and over rows.
+    let writes: [[(usize, usize, isize); 2]; 4] = [
+        [(0, 2, 2), (1, 2, 2)],
+        [(1, 2, 2), (0, 2, 2)],
+        [(0, 2, 1), (3, 2, -1)],
+        [(2, 1, 1), (0, 1, 1)],
+    ];
+    for [to, from] in writes {
+        let a = ones_to_four(&context);
+        let (allocated, in_place) = (log.lock().unwrap().allocated, context.stats().in_place);
+        let view = |(start, len, step)| a.slice_axis(0, start, len, step);
+        let sum = op(&context, Op::Add, &view(from), &view(to));
+        context.assign(&view(to), ArrayOrScalar::Array(&sum)).unwrap();
+        drop(sum);
+        context.evaluate(&[&a]).unwrap();
+        let log = log.lock().unwrap();
+        assert_eq!((log.allocated - allocated, log.copied), (0, 0), "{to:?} {from:?}");
+        drop(log);
+        assert_eq!(context.stats().in_place - in_place, 1);
+        let place = |(start, _, step): (usize, usize, isize), k: usize| {
+            (start as isize + step * k as isize) as usize
+        };
+        let mut wanted = [1.0, 2.0, 3.0, 4.0];
+        (0..to.1).for_each(|k| wanted[place(to, k)] += wanted[place(from, k)]);
+        assert_eq!(read(&context, &a), wanted);
+    }
+}
+
+#[test]
 fn an_update_of_part_of_an_array_that_is_refused_is_done_in_pieces() {
     let (context, _) = context(1);
     let a = ones_to_four(&context);

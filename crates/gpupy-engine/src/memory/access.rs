@@ -133,6 +133,49 @@ pub(crate) fn through(
     composed
 }
 
+/// The axes of the points that move a coordinate, and their steps.
+pub(crate) fn moving<'a>(
+    coordinate: &'a Access,
+    space: &'a [usize],
+) -> impl Iterator<Item = (usize, i64)> + 'a {
+    let steps = coordinate.strides.iter().copied().enumerate();
+    steps
+        .zip(space)
+        .filter(|((_, step), extent)| *step != 0 && **extent != 1)
+        .map(|(moving, _)| moving)
+}
+
+/// The lowest coordinate, and the highest.
+pub(crate) fn span(coordinate: &Access, space: &[usize]) -> (i64, i64) {
+    moving(coordinate, space).fold(
+        (coordinate.offset, coordinate.offset),
+        |(low, high), (axis, step)| {
+            let far = (space[axis] as i64 - 1) * step;
+            (low + far.min(0), high + far.max(0))
+        },
+    )
+}
+
+/// Whether no coordinates are any of the others, of the same value: along one of its axes they are apart, or between
+/// each other.
+pub(crate) fn are_apart(
+    (points, space): (&Coordinates, &[usize]),
+    (others, extents): (&Coordinates, &[usize]),
+) -> bool {
+    points.iter().zip(others).any(|(point, other)| {
+        let (own, theirs) = (span(point, space), span(other, extents));
+        let steps = moving(point, space).chain(moving(other, extents));
+        let step = steps.fold(0, |step, (_, next)| gcd(step, next.unsigned_abs()));
+        let gap = point.offset.abs_diff(other.offset);
+        own.1 < theirs.0 || theirs.1 < own.0 || step > 0 && gap % step != 0
+    })
+}
+
+/// The greatest common divisor; of 0 and a number, the number.
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -157,6 +200,35 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_apart_has_no_position_in_common(
+            shape in prop::collection::vec(1usize..7, 1..3),
+            ends in prop::collection::vec((0usize..7, 0usize..7, 1usize..4, any::<bool>()), 4),
+        ) {
+            let view = |ends: &[(usize, usize, usize, bool)]| {
+                let axes = ends.iter().zip(&shape).enumerate();
+                axes.fold(View::contiguous(&shape), |view, (axis, ((start, len, step, turns), extent))| {
+                    let start = start % extent;
+                    let room = if *turns { start } else { extent - 1 - start };
+                    let len = 1 + len % (room / step + 1);
+                    let step = if *turns { -(*step as isize) } else { *step as isize };
+                    view.slice_axis(axis, start, len, step)
+                })
+            };
+            let found = |view: &View| {
+                coordinates(&access(view.offset, &view.strides), &view.shape, &shape).unwrap()
+            };
+            let (one, other) = (view(&ends[..2]), view(&ends[2..]));
+            let positions = |view: &View| -> Vec<i64> {
+                let walk = access(view.offset, &view.strides);
+                points(&view.shape).map(|point| at(&walk, &point)).collect()
+            };
+            let theirs = positions(&other);
+            let meet = positions(&one).iter().any(|own| theirs.contains(own));
+            let (a, b) = (found(&one), found(&other));
+            prop_assert!(!(are_apart((&a, &one.shape), (&b, &other.shape)) && meet));
+        }
+
         #[test]
         fn coordinates_are_the_positions_taken_apart(
             shape in prop::collection::vec(1usize..5, 1..4),

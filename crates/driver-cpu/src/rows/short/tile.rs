@@ -18,7 +18,7 @@ const TILE: usize = 16 << 10;
 const MOST_LANES: usize = 256;
 /// Short rows of a tile come in multiples of this, which are whole vectors.
 const LANES: usize = 16;
-/// Elements of a short row of which a tile has room for [`LANES`], of 8 bytes each: sorts have no wider keys.
+/// Elements of a short row of which a tile has room for `LANES`, of 8 bytes each: sorts have no wider keys.
 pub const SORTED: usize = TILE / (LANES * 8);
 /// Rows of a tile are this many bytes longer than they need be, and so are no power of two from each other.
 const APART: usize = 64;

@@ -7,7 +7,7 @@
 
 use crate::graph::join::Join;
 use crate::graph::value::{NodeOp, Operand, Value, ValueKind};
-use crate::memory::access::{self, Coordinates};
+use crate::memory::access::{self, Coordinates, gcd, moving, span};
 use crate::memory::view::View;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides};
@@ -100,29 +100,6 @@ impl Line {
     }
 }
 
-/// The axes of the points that move a coordinate, and their steps.
-fn moving<'a>(
-    coordinate: &'a Access,
-    space: &'a [usize],
-) -> impl Iterator<Item = (usize, i64)> + 'a {
-    let steps = coordinate.strides.iter().copied().enumerate();
-    steps
-        .zip(space)
-        .filter(|((_, step), extent)| *step != 0 && **extent != 1)
-        .map(|(moving, _)| moving)
-}
-
-/// The lowest coordinate, and the highest.
-fn span(coordinate: &Access, space: &[usize]) -> (i64, i64) {
-    moving(coordinate, space).fold(
-        (coordinate.offset, coordinate.offset),
-        |(low, high), (axis, step)| {
-            let far = (space[axis] as i64 - 1) * step;
-            (low + far.min(0), high + far.max(0))
-        },
-    )
-}
-
 /// Elements of a join: those of one of its parts, or the same join of less.
 fn of_join(
     seen: &Seen,
@@ -188,7 +165,7 @@ fn of_write(
     let kept = through(old, shape, there, space);
     let written = access::access(dest.offset, &dest.strides);
     let written = access::coordinates(&written, &dest.shape, shape)?;
-    if dest.size() == 0 || is_beside((there, space), (&written, &dest.shape)) {
+    if dest.size() == 0 || access::are_apart((there, space), (&written, &dest.shape)) {
         return Some(PartOperands::Same(kept));
     }
     let all = |extent: &usize| Reached { from: 0, step: 1, count: *extent as i64 };
@@ -237,20 +214,6 @@ fn of_write(
         *stride *= reached.step as isize;
     }
     Some(PartOperands::Of(NodeOp::Assign(Box::new(view)), vec![kept, source]))
-}
-
-/// Whether no point is one of the others: they are apart along an axis, or between each other there.
-fn is_beside(
-    (points, space): (&Coordinates, &[usize]),
-    (others, extents): (&Coordinates, &[usize]),
-) -> bool {
-    points.iter().zip(others).any(|(point, other)| {
-        let (own, theirs) = (span(point, space), span(other, extents));
-        let steps = moving(point, space).chain(moving(other, extents));
-        let step = steps.fold(0, |step, (_, next)| gcd(step, next.unsigned_abs()));
-        let gap = point.offset.abs_diff(other.offset);
-        own.1 < theirs.0 || theirs.1 < own.0 || step > 0 && gap % step != 0
-    })
 }
 
 /// The points of an axis that a write reaches.
@@ -320,8 +283,4 @@ fn inside(at: i64, slope: i64, extent: i64, most: i64) -> Range<i64> {
 /// The least number that is no less than the quotient; `by` is above 0.
 fn ceiling(number: i64, by: i64) -> i64 {
     -(-number).div_euclid(by)
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

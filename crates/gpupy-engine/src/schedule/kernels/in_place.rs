@@ -9,6 +9,7 @@
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId, ValueKind};
+use crate::memory::access;
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
@@ -76,19 +77,27 @@ impl TakenOperand {
 pub(crate) enum SelfReads {
     /// Not at all.
     Nothing,
-    /// Each element only at the point that writes it.
+    /// Each element only at the point that writes it, or one that is not written.
     WhereWritten,
     /// Other elements too.
     Elsewhere,
 }
 
 impl FusionWalk {
-    /// How this walk, whose points are written at an access, reads a value.
-    pub fn reads(&self, value: &Value, at: &Access) -> SelfReads {
+    /// How this walk, whose points are written to a tile at an access, reads a value.
+    pub fn reads(&self, value: &Value, (at, tile): (&Access, &Tile)) -> SelfReads {
         let steps = || at.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
         let is_same = |access: &Access| {
             let own = access.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
             access.offset == at.offset && steps().map(|s| s.0).eq(own.map(|s| s.0))
+        };
+        let coordinates = |access| access::coordinates(access, &self.space, value.shape());
+        let written = (tile.range == (0..value.len())).then(|| coordinates(at)).flatten();
+        let is_apart = |access| match (&written, coordinates(access)) {
+            (Some(written), Some(read)) => {
+                access::are_apart((&read, &self.space), (written, &self.space))
+            }
+            _ => false,
         };
         let mut reads = SelfReads::Nothing;
         for node in self.nodes.iter().filter(|node| Arc::ptr_eq(&node.value.0, &value.0)) {
@@ -97,6 +106,7 @@ impl FusionWalk {
                 Role::Leaf if is_same(&node.access) && steps().all(|s| *s.0 != 0) => {
                     reads = SelfReads::WhereWritten;
                 }
+                Role::Leaf if is_apart(&node.access) => reads = SelfReads::WhereWritten,
                 _ => return SelfReads::Elsewhere,
             }
         }

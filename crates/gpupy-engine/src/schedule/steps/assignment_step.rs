@@ -91,7 +91,7 @@ pub(super) fn of_assignment(
         return Ok(Err(needs));
     }
     let at = within_tile(view, &first, tile);
-    let reads = walk.as_ref().map_or(SelfReads::Nothing, |walk| walk.reads(old, &at));
+    let reads = walk.as_ref().map_or(SelfReads::Nothing, |walk| walk.reads(old, (&at, tile)));
     if let (SelfReads::Elsewhere, Some(source)) = (reads, source)
         && points.saturating_mul(T.assigned_part) <= tile.range.len()
         && !device.is_all_there(source)
