@@ -32,8 +32,9 @@ PROGRAMS = {
     "few": lambda np, g: g.few + g.few * 2,
     "chain": lambda np, g: (g.many * 2 + g.many[::-1]) * g.many,
     "reduced": lambda np, g: [g.many.sum(), g.matrix.max(axis=0), g.matrix.T.mean(axis=1)],
-    "scanned": lambda np, g: np.cumsum(g.many),
-    "sorted": lambda np, g: [np.sort(g.many), np.argsort(g.whole, kind="stable")],
+    # Where NumPy scans and sorts, its results are in memory of its own.
+    "scanned": lambda np, g: np.cumsum(g.many) * 2,
+    "sorted": lambda np, g: [np.sort(g.many) + 1, np.argsort(g.whole, kind="stable") + 1],
     "product": lambda np, g: g.matrix @ g.matrix.T,
     "joined": lambda np, g: np.concatenate([g.few, g.many, g.few * 2]),
     "picked": lambda np, g: [g.few[g.index], g.many[g.index * 3], g.few[[1, 2, 3] * 50]],
