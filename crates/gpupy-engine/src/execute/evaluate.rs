@@ -119,14 +119,8 @@ impl Engine {
     ) -> (FlushWindows, Option<PendingGraph>) {
         let first = order.devices.first().and_then(|first| self.devices.get(*first)?.as_ref());
         let Some(device) = first else { return (FlushWindows::default(), None) };
-        let beside = match demand.in_windows {
-            true => PendingGraph::of(demand).beside(demand),
-            false => Vec::new(),
-        };
-        let next = if demand.in_windows { &beside[..] } else { demand.next };
-        let all = Demand { range: demand.range.clone(), next, ..*demand };
-        let below = PendingGraph::of(&all);
-        let windows = FlushWindows::of(&all, &below, device);
+        let below = PendingGraph::of(demand);
+        let windows = FlushWindows::of(demand, &below, device);
         let below = (!windows.are_any).then_some(below);
         (windows, below)
     }
@@ -271,13 +265,8 @@ impl Engine {
         let order = &progress.homes.order;
         let Decided { fates, together, others, sides } =
             Decided::of(demand, &below, &self.devices, order);
-        // The values of a window are computed in the order of recording: any of them may be the first.
-        let next: Vec<Value> = match demand.is_window && !demand.next.is_empty() {
-            true => demand.wanted().cloned().collect(),
-            false => demand.next.to_vec(),
-        };
         for device in self.devices.iter_mut().flatten() {
-            device.begin((&fates, &together, &others), &next);
+            device.begin((&fates, &together, &others), demand.next);
         }
         progress.homes.place_again(&mut self.devices, &sides);
         let may_take = progress.untaken < T.takes_tried;

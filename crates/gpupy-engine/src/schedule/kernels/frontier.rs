@@ -58,7 +58,9 @@ impl Partition {
         while let Some(found) = self.frontier(device, frontiers, &before[..most]) {
             let roots: SmallVec<[Child; 8]> = found.live.iter().copied().map(Child::Node).collect();
             let (collapsed, size) = (&self.collapsed, &self.size);
-            let order = emission_order(&self.walk, &roots, collapsed, size, &mut self.marks);
+            let mut order = emission_order(&self.walk, &roots, collapsed, size, &mut self.marks);
+            // One chain after another would keep all terms that they share until the last of them has read them.
+            order.sort_by_key(|emitted| frontiers.places[emitted.node as usize]);
             let kernel = self.contiguous(device, &roots, &order, Form::Map);
             if device.driver.check_ir(&kernel.program)?.fits {
                 self.push(device, KernelPiece { stores: SmallVec::from_slice(&found.live), order });
@@ -169,10 +171,12 @@ impl Partition {
         self.parents[node as usize].iter().any(is_behind)
     }
 
-    /// Whether a piece may store a node beside others: a root goes where the walk does.
+    /// Whether a piece may store a node beside others: a root goes where the walk does, and a step is found again by no
+    /// other flush.
     fn may_be_stored(&self, device: &OpenDevice, node: u32) -> bool {
         let own = &self.walk.nodes[node as usize];
         matches!(own.role, Role::Apply(..))
+            && !own.value.is_step()
             && device.caps.dtypes.contains(&own.value.dtype())
             && device.own_tile(&own.value, &own.access, &self.walk.space).is_some()
             && !nodes_of(&self.walk.roots).any(|root| root == node)

@@ -11,11 +11,10 @@
 
 use super::demand::Demand;
 use super::pending_graph::{InputSource, PendingGraph};
-use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
+use crate::graph::value::{Node, NodeOp, Value, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::thresholds::T;
 use rustc_hash::FxHashSet;
-use std::cmp::Reverse;
 use std::sync::{Arc, Weak};
 
 /// The pending values of a flush, and those beside them.
@@ -55,33 +54,9 @@ impl PendingGraph {
         for value in found {
             // All pending values are looked at, so that the first which reads one of the graph is.
             if !is_held || self.is_read_by(&value) {
-                let most = T.most_others.saturating_sub(self.others.len());
-                self.cone(&value, most)
-                    .into_iter()
-                    .flatten()
-                    .for_each(|value| self.add_other(value));
+                self.cone(&value).into_iter().flatten().for_each(|value| self.add_other(value));
             }
         }
-    }
-
-    /// The newest values that nothing pending reads and that read what a flush has, with no more behind them besides
-    /// than the flush has itself. Where it comes in the middle of a loop that sums up several values, which are made of
-    /// the same, it had better compute all of them.
-    pub fn beside(&self, demand: &Demand<'_>) -> Vec<Value> {
-        let Some(table) = demand.value.0.interner.as_ref() else { return Vec::new() };
-        let mut pending = table.pending();
-        let operands = |value: &Value| value.state().operands.clone().into_iter().flatten();
-        let read: FxHashSet<ValueId> =
-            pending.iter().flat_map(operands).map(|operand| operand.id()).collect();
-        pending.retain(|value| !read.contains(&value.id()));
-        pending.sort_unstable_by_key(|value| Reverse(value.order()));
-        let mut most = self.values.len();
-        let is_beside = |value: &Value| {
-            let cone = self.cone(value, most);
-            most -= cone.as_ref().map_or(0, Vec::len);
-            cone.is_some()
-        };
-        pending.into_iter().filter(is_beside).collect()
     }
 
     fn is_read_by(&self, value: &Value) -> bool {
@@ -91,14 +66,14 @@ impl PendingGraph {
 
     /// A new value that reads one of the graph, behind those that it reads besides; nothing where none is read, or
     /// where they are more than is looked at, or not regular.
-    fn cone(&self, value: &Value, most: usize) -> Option<Vec<Value>> {
+    fn cone(&self, value: &Value) -> Option<Vec<Value>> {
         let (mut found, mut next, mut reads) = (vec![value.clone()], 0, false);
         let mut seen = FxHashSet::from_iter([value.id()]);
         if self.numbers.contains_key(&value.id()) {
             return None;
         }
         while next < found.len() {
-            if found.len() > most || !is_regular(&found[next]) {
+            if !is_regular(&found[next]) || self.others.len() + found.len() > T.most_others {
                 return None;
             }
             let operands = found[next].state().operands.clone();
