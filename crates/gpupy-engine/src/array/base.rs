@@ -9,14 +9,12 @@
 use crate::array::contents::{Contents, Current};
 use crate::array::owned_elements::OwnedElements;
 use crate::graph::value::{Input, Operand, Origin, Value, ValueKind};
-use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
 use crate::memory::reader::Reader;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{MAX_RANK, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
-use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
 /// An array: a view of a base.
@@ -236,41 +234,6 @@ impl Array {
             note(&made.base);
         }
         Ok(made)
-    }
-
-    /// An array of elements that lie in the memory of another owner, in C order. They are only read there: a write
-    /// gives the array memory of its own first.
-    ///
-    /// # Safety
-    /// From `memory` on, the elements of the shape are aligned for the dtype, initialised, and the same ones as
-    /// long as `owner` lives.
-    pub unsafe fn of_constant(
-        dtype: DType,
-        shape: &[usize],
-        memory: NonNull<u8>,
-        owner: Box<dyn Send + Sync>,
-    ) -> Array {
-        let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller promises that `bytes` bytes from `memory` on stay as they are while `owner` lives.
-        let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
-        Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
-    }
-
-    /// An array of elements in memory that its owner gave up, in C order: they are read and written there.
-    ///
-    /// # Safety
-    /// From `memory` on, the elements of the shape are aligned for the dtype and initialised, and nothing else reads or
-    /// writes them as long as `owner` lives.
-    pub unsafe fn of_sole(
-        dtype: DType,
-        shape: &[usize],
-        memory: NonNull<u8>,
-        owner: Box<dyn Send + Sync>,
-    ) -> Array {
-        let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller promises that nothing else reads or writes `bytes` bytes from `memory` on.
-        let buffer = unsafe { HostBuffer::sole(memory, bytes, owner) };
-        Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
     }
 
     /// An array of elements that a reader gives when they are needed, tile by tile.

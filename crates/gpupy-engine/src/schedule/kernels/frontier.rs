@@ -114,10 +114,8 @@ impl Partition {
                 continue;
             }
             let is_read = self.collapsed[node as usize];
-            driver.resource_add(
-                &mut need,
-                if is_read { &self.need[node as usize] } else { &self.own[node as usize] },
-            );
+            let needs = if is_read { &self.need } else { &self.own };
+            driver.resource_add(&mut need, &needs[node as usize]);
             if !driver.resource_check(&need) {
                 break;
             }
