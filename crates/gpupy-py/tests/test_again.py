@@ -96,3 +96,40 @@ def test_few_elements_that_live_on_are_stored_when_a_later_value_is_read():
     made = later * 2
     assert gpupy.stats().computed_at_once == 1
     numpy.testing.assert_allclose(numpy.asarray(made), wanted * 2, rtol=1e-5, atol=1e-6)
+
+
+def _adam(np, start, steps):
+    """Steps of an optimiser, whose three values each read the others."""
+    w, m, v = 0 * start, 0 * start, 0 * start
+    for step in range(1, steps + 1):
+        gradient = 2 * (w - start) + 0.1 * np.sin(w)
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient * gradient
+        w = w - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    return w, m, v
+
+
+def _shepard(np, start, points):
+    """Weighted means of several kinds, which share their weights."""
+    means, slopes, weights = 0 * start, 0 * start, 0 * start
+    for point in range(points):
+        weight = np.exp(-((start - point / points) ** 2) * 9) + 1 / (abs(start - point) + 1)
+        means, slopes = means + weight * (point % 3), slopes + weight * (start - point)
+        weights = weights + weight
+    return means / weights, slopes / weights, weights
+
+
+@pytest.mark.parametrize("steps", [2, 3, 6, 10, 20])
+@pytest.mark.parametrize("made", [_adam, _shepard], ids=["optimiser", "means"])
+def test_values_that_share_their_terms_are_computed_once(driver, made, steps):
+    start = numpy.linspace(0.1, 1, N).astype("f4")
+    gpupy.evaluate(made(gpupy, gpupy.asarray(start), steps)[0])
+    _work()
+    read = made(gpupy, gpupy.asarray(start), steps)
+    gpupy.evaluate(read[0])
+    first, _ = _work()
+    want = made(numpy, start, steps)
+    for value, expected in zip(read, want, strict=True):
+        numpy.testing.assert_allclose(numpy.asarray(value), expected, rtol=1e-3, atol=1e-6)
+    # Those after the first one take some operations more, but no term is computed again.
+    assert _work()[0] <= first / 2

@@ -119,7 +119,7 @@ pub struct CodePlan<'a> {
 }
 
 /// The numbers of vectors that a pass may interleave to hide latency, each with the longest program for which it pays.
-const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 1000)];
+const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 10_000)];
 /// The most vectors of a pass: AVX-512 has a mask register for each, and for each pair.
 const MOST_GROUPS: u32 = 4;
 /// Registers that a pass of several vectors leaves free for temporaries.

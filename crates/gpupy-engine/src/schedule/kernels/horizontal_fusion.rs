@@ -66,12 +66,8 @@ pub(crate) fn beside(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile
     let next = next.filter(|next| !fellows.iter().any(|other| other.id() == next.id()));
     let next: Vec<&Value> = fellows.iter().copied().chain(next).collect();
     let mut found = candidates(device, walk, value, tile);
-    let most = match device.flush.fates.is_stored(value.id()) {
-        true => device.caps.max_dests,
-        // What is read is rarely a step of something else: the nearest value is enough, which may be a loop's.
-        false => usize::from(next.is_empty() && found.is_empty()),
-    };
-    found.extend(on_the_way(device, walk, value, tile).into_iter().take(most));
+    let is_alone = next.is_empty() && found.is_empty();
+    found.extend(on_the_way(device, walk, (value, is_alone), tile));
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
     let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
@@ -162,15 +158,28 @@ fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile
     candidates
 }
 
-/// The values that a walk for a value's tile computes on the way, that something holds, and that are most of its cost:
-/// what is made of them later would compute them again, and all that they are made of.
-fn on_the_way(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
+/// The values that a walk for a value's tile computes on the way, that something holds, and that take much longer to
+/// compute than to store, or are most of the wanted one's cost: what is made of them later would compute them again,
+/// and all that they are made of. What is read is rarely a step of something else: of those that are not costly the
+/// nearest is enough then, which may be a loop's, unless others are computed beside it.
+fn on_the_way(
+    device: &OpenDevice,
+    walk: &FusionWalk,
+    (value, is_alone): (&Value, bool),
+    tile: &Tile,
+) -> Vec<Value> {
     let least = T.recompute.max(value.0.weight / 2);
-    let is_costly = |node: &&WalkNode| node.value.0.weight > least;
-    let mut seen = FxHashSet::default();
-    let held = shared(walk, device).filter(is_costly).map(|node| &node.value);
-    held.filter(|other| other.id() != value.id() && seen.insert(other.id()))
+    let is_step = device.flush.fates.is_stored(value.id());
+    let (mut seen, mut has_nearest) = (FxHashSet::default(), false);
+    let held = shared(walk, device).map(|node| &node.value);
+    held.filter(|other| other.0.weight > least.min(T.costly))
+        .filter(|other| other.id() != value.id() && seen.insert(other.id()))
         .filter(|other| is_alike(device, other, value, tile))
+        .filter(|other| {
+            let is_most = other.0.weight > least;
+            let is_nearest = is_most && !std::mem::replace(&mut has_nearest, true);
+            other.0.weight > T.costly || is_nearest && is_alone || is_most && is_step
+        })
         .take(device.caps.max_dests)
         .cloned()
         .collect()

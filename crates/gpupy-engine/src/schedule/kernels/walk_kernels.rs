@@ -67,6 +67,15 @@ pub(crate) struct WalkKernels {
     pub last_cut: Option<u64>,
 }
 
+/// The most kernels that may give several roots.
+#[derive(Clone, Copy)]
+pub(crate) enum MostKernels {
+    /// So many.
+    Are(usize),
+    /// So many, or more where the roots share most of what they are computed from.
+    OrSaving(usize),
+}
+
 impl WalkKernels {
     /// The kernels of a walk.
     ///
@@ -135,13 +144,12 @@ impl WalkKernels {
         kernels.taken(device, share)
     }
 
-    /// Kernels of which the last gives all roots of a walk that no one kernel gives: at most so many, or more where the
-    /// roots share most of what they are computed from; the walk again, where there are none.
+    /// Kernels of which the last gives all roots of a walk that no one kernel gives, or the walk again.
     pub fn of_several(
         device: &mut OpenDevice,
         walk: FusionWalk,
         ends: RootDestinations,
-        most: usize,
+        most: MostKernels,
     ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
         let last_cut = device.flush.last_cut;
         let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
@@ -150,8 +158,12 @@ impl WalkKernels {
         let is_taken = loop {
             // A root that another reads may get a kernel of its own: it is there then, and not one of the last's.
             let is_cut = matches!(cut, Ok(Ok(()))) && kernels.partition.has_all_roots();
-            let are_few = kernels.partition.pieces.len() <= most;
-            if !is_cut || !are_few && !kernels.partition.saves(device) {
+            let count = kernels.partition.pieces.len();
+            let are_few = match most {
+                MostKernels::Are(most) => count <= most,
+                MostKernels::OrSaving(most) => count <= most || kernels.partition.saves(device),
+            };
+            if !is_cut || !are_few {
                 break false;
             }
             kernels.build(device);

@@ -31,7 +31,7 @@ use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::horizontal_fusion::{self, Beside};
 use crate::schedule::kernels::partition::Possible;
-use crate::schedule::kernels::walk_kernels::WalkKernels;
+use crate::schedule::kernels::walk_kernels::{MostKernels, WalkKernels};
 use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
 use gpupy_core::Result;
@@ -292,8 +292,9 @@ fn of_map(
 /// The step of tiles that one launch computes, the wanted one first: as many of them as the device takes where all are
 /// no one kernel, unless something is needed first, as what computes that may compute some of them. The wanted one
 /// alone may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of
-/// those behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the
-/// first one's and one for each of the others, or compute less than each by itself would.
+/// those behind the first. Several kernels may be the way to them: where all are asked for, if these are fewer than the
+/// first one's and one for each of the others, or compute less than each by itself would; else, if they are no more than
+/// the first one's.
 ///
 /// # Errors
 /// As of kernels.
@@ -317,14 +318,19 @@ fn beside(
         let ends = RootDestinations { form, further, places: smallvec![None; tiles.len()] };
         let known = if are_wanted { usize::MAX } else { 1 };
         let mut found = WalkKernels::of_all(device, walk, ends.clone(), known);
-        if are_wanted && let Err(rest) = found {
+        if form == Form::Map
+            && let Err(rest) = found
+        {
             if let Some(walk) = alone.take() {
                 first = Some(PreparedStep::of_walk(device, walk, form)?);
             }
-            found = match first.as_ref().and_then(|first| first.as_ref().ok()?.kernels()) {
-                Some(count) => {
-                    WalkKernels::of_several(device, rest.walk, ends, count + tiles.len() - 2)
-                }
+            let alone = first.as_ref().and_then(|first| first.as_ref().ok()?.kernels());
+            let most = match are_wanted {
+                true => alone.map(|count| MostKernels::OrSaving(count + tiles.len() - 2)),
+                false => alone.filter(|count| *count > 1).map(MostKernels::Are),
+            };
+            found = match most {
+                Some(most) => WalkKernels::of_several(device, rest.walk, ends, most),
                 None => Err(rest),
             };
         }
