@@ -20,7 +20,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::CompiledFlush;
 use crate::schedule::compiled::compilation::{Compilation, WindowEnd};
 use crate::schedule::compiled::flush_key;
-use crate::schedule::compiled::flush_recorder::{FlushRecorder, numbered};
+use crate::schedule::compiled::flush_recorder::FlushRecorder;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::decided::Decided;
 use crate::schedule::passes::demand::Demand;
@@ -231,7 +231,8 @@ impl Engine {
                 && flush.is_for(&below)
                 && self.can_store_again(&flush, &below)
             {
-                progress.running = Some(Running::of(flush, numbered(below), true));
+                let values = flush.values(below);
+                progress.running = Some(Running::of(flush, values, true));
                 return progress;
             }
         }
@@ -401,7 +402,7 @@ impl Engine {
             WindowEnd::All => {
                 progress.compilation = None;
                 progress.is_all = true;
-                progress.whole = not_kept.is_none().then_some(flush);
+                progress.whole = (not_kept.is_none() && flush.made.is_empty()).then_some(flush);
                 if let Some(reason) = not_kept {
                     progress.is_not_kept(reason);
                 }

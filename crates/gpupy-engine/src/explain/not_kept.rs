@@ -48,7 +48,9 @@ impl NotKept {
             NotKept::OnHost => "elements decide what is done in host memory",
             NotKept::OtherDevice => "another device took part",
             NotKept::CompiledAnew => "a command failed, or something held what was to be written",
-            NotKept::OtherValue => "a value of an operation's own was read in several kernels",
+            NotKept::OtherValue => {
+                "a command names a value that was computed before and is none of the flush"
+            }
             NotKept::NoRoom => "no room for what is computed again and again",
             NotKept::NotWanted => "keeping is switched off",
         }

@@ -139,6 +139,13 @@ impl Value {
         Value(Node::share(dtype, shape.into(), kind, NodeParts::default(), state))
     }
 
+    /// A value that is computed by what knows how, and by nothing else.
+    pub(crate) fn to_compute(dtype: DType, shape: &[usize]) -> Value {
+        let value = Value::on_device(dtype, shape);
+        value.mark_lost(0..value.len());
+        value
+    }
+
     /// The positions of a range that a block of a device has and nothing else: neither host memory nor the disk, and
     /// they cannot be read again.
     pub(crate) fn only_on_device(&self, range: &Range<usize>) -> Vec<Range<usize>> {

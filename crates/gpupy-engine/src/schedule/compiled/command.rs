@@ -20,7 +20,7 @@ use crate::schedule::program::structure_cache::Weighed;
 use crate::schedule::steps::strip_mining::Strips;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::Shape;
-use gpupy_core::{Error, ErrorKind};
+use gpupy_core::{DType, Error, ErrorKind};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub(crate) struct CompiledFlush {
     pub bought: Vec<(Number, Range<usize>)>,
     /// The scalars of its pending values, if a later flush does the same with equal ones alone.
     pub scalars: Option<Vec<u64>>,
+    /// The values that have numbers behind the graph's: each run has values of its own in their place.
+    pub made: Vec<(DType, Shape)>,
 }
 
 impl CompiledFlush {
@@ -50,6 +52,12 @@ impl CompiledFlush {
     pub fn is_for(&self, below: &PendingGraph) -> bool {
         let scalars = || scalars(below.values.iter().chain(&below.others));
         self.scalars.as_ref().is_none_or(|own| scalars().eq(own.iter().copied()))
+    }
+
+    /// The values of a flush of this graph, by their numbers.
+    pub fn values(&self, below: PendingGraph) -> Vec<Option<Value>> {
+        let made = self.made.iter().map(|(dtype, shape)| Some(Value::to_compute(*dtype, shape)));
+        numbered(below).chain(made).collect()
     }
 
     /// Whether kernels are launched strip by strip.
@@ -68,6 +76,11 @@ pub(super) fn scalars<'v>(values: impl Iterator<Item = &'v Value>) -> impl Itera
         Input::Scalar(scalar) => Some(scalar.bits),
         _ => None,
     })
+}
+
+/// The values of a graph by their numbers in its flush.
+pub(super) fn numbered(below: PendingGraph) -> impl Iterator<Item = Option<Value>> {
+    below.leaves.into_iter().chain(below.values).chain(below.others).map(Some)
 }
 
 /// A part of a value in a block of its own.
@@ -233,6 +246,6 @@ impl Weighed for CompiledFlush {
         };
         let commands: usize = self.commands.iter().map(of_command).sum();
         let scalars = self.scalars.as_ref().map_or(0, Vec::len);
-        commands + 16 * self.buffers.len() + 4 * self.dead.len() + scalars
+        commands + 16 * self.buffers.len() + 4 * self.dead.len() + scalars + 8 * self.made.len()
     }
 }

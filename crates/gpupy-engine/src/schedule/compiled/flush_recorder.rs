@@ -1,16 +1,15 @@
 //! The recorder of a flush: what the steps of a schedule do becomes numbered commands.
 //!
 //! Owns [`FlushRecorder`]. Steps are recorded in their order, each as if those before it were done; nothing is
-//! launched. A flush is kept for later ones of equal structure unless it depends on more than that: on scalars that
-//! stand for no slot, or on values that are none of the flush. Invariant: a command names each value by its number in
-//! the flush.
+//! launched. Values that are none of the flush, such as steps that several kernels read, get numbers behind its own.
+//! Invariant: a command names each value by its number in the flush.
 //!
 //! Not here: the commands (`command.rs`), which of them a step has (`schedule/commands/`), what dies when
 //! (`lifetimes.rs`).
 
 use super::command::{
     Buffer, BufferId, Command, CompiledFlush, HostCommand, KernelCommand, LaunchTarget,
-    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock, scalars,
+    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock, numbered, scalars,
 };
 use super::lifetimes::Lifetimes;
 use super::parameters::{FlushScalars, Root, root};
@@ -38,8 +37,9 @@ pub(crate) struct FlushRecorder {
     /// The values by their numbers, as long as something needs them.
     pub values: Vec<Option<Value>>,
     pub(super) lifetimes: Lifetimes,
-    /// How many of the values were computed before.
+    /// How many of the values were computed before, and how many are the flush's own.
     leaves: usize,
+    own: usize,
     pub(super) flush: CompiledFlush,
     pub(super) buffers: FxHashMap<(Number, BlockPart), BufferId>,
     /// Where the step begins that is being recorded.
@@ -62,17 +62,14 @@ pub(crate) struct FlushRecorder {
     open: SmallVec<[(SmallVec<[Value; 1]>, Tile); 1]>,
     /// Values that are none of the flush, each with the command that names it last.
     made: FxHashMap<Number, usize>,
+    /// Those among them that were let go.
+    let_go: FxHashSet<ValueId>,
     /// Whether operands may be written in place.
     pub(super) may_take: bool,
     /// Why no later flush of the same structure may do the same, if none may.
     pub not_kept: Option<NotKept>,
     /// Whether the scalars of a later flush may be filled in.
     has_slots: bool,
-}
-
-/// The values of a flush by their numbers.
-pub(crate) fn numbered(below: PendingGraph) -> Vec<Option<Value>> {
-    below.leaves.into_iter().chain(below.values).chain(below.others).map(Some).collect()
 }
 
 impl FlushRecorder {
@@ -116,10 +113,13 @@ impl FlushRecorder {
         below.passing.iter().filter_map(|value| numbers.get(value)).for_each(|number| {
             lifetimes.fix(*number);
         });
+        let leaves = below.leaves.len();
+        let values: Vec<Option<Value>> = numbered(below).collect();
         FlushRecorder {
             numbers,
-            leaves: below.leaves.len(),
-            values: numbered(below),
+            leaves,
+            own: values.len(),
+            values,
             lifetimes,
             flush: CompiledFlush { dead: vec![SmallVec::new()], ..CompiledFlush::default() },
             buffers: FxHashMap::default(),
@@ -134,6 +134,7 @@ impl FlushRecorder {
             named_gone: false,
             open: SmallVec::new(),
             made: FxHashMap::default(),
+            let_go: FxHashSet::default(),
             may_take,
             not_kept: None,
             has_slots,
@@ -207,13 +208,17 @@ impl FlushRecorder {
             }
             return number;
         }
-        self.not_kept.get_or_insert(NotKept::OtherValue);
+        self.flush.made.push((value.dtype(), value.shape().into()));
+        let there = value.state().computed.clone();
+        // A later flush has none of its elements.
+        if there != Ranges::default() || self.let_go.contains(&value.id()) {
+            self.not_kept.get_or_insert(NotKept::OtherValue);
+        }
         for operand in value.state().operands.iter().flatten() {
             if let Some(number) = self.numbers.get(&operand.id()) {
                 self.lifetimes.fix(*number);
             }
         }
-        let there = value.state().computed.clone();
         let number = self.lifetimes.add(value.len(), there, SmallVec::new(), true);
         self.values.push(Some(value.clone()));
         self.numbers.insert(value.id(), number);
@@ -243,7 +248,7 @@ impl FlushRecorder {
         self.begun = self.len();
         self.named_gone = false;
         let number = self.number(value);
-        self.root = root(value, number);
+        self.root = self.root(value, number);
         let begin = StepBegin { value: number, tile: tile.clone(), rank, has_moved };
         self.push(Command::Step(Box::new(begin)));
         // Another device has other kernels.
@@ -356,6 +361,7 @@ impl FlushRecorder {
             let dead = self.lifetimes.end(number);
             self.die(dead);
             self.numbers.remove(&value.id());
+            self.let_go.insert(value.id());
         }
     }
 
@@ -449,7 +455,7 @@ impl FlushRecorder {
             true => bits(),
             false => self.scalars().params(walk, &kernel).unwrap_or_else(|| {
                 self.has_slots = false;
-                let pending = self.values[self.leaves..].iter().flatten();
+                let pending = self.values[self.leaves..self.own].iter().flatten();
                 self.flush.scalars = Some(scalars(pending).collect());
                 bits()
             }),
@@ -470,8 +476,14 @@ impl FlushRecorder {
         KernelCommand { code: kernel.code.clone(), operands, params, goes, taken, computes, remedy }
     }
 
+    /// The scalar that is all of a walk for a value. A later flush has other values in place of those that are made.
+    fn root(&self, value: &Value, number: Number) -> Option<Root> {
+        if number as usize >= self.own { None } else { root(value, number) }
+    }
+
     fn scalars(&self) -> FlushScalars<'_> {
-        FlushScalars { numbers: &self.numbers, values: &self.values, root: self.root }
+        let values = &self.values[..self.own.min(self.values.len())];
+        FlushScalars { numbers: &self.numbers, values, root: self.root }
     }
 
     /// A tile is computed by the last command.
@@ -486,7 +498,7 @@ impl FlushRecorder {
     /// afterwards.
     pub fn strips(&mut self, launches: Vec<(&Value, LaunchCommand<'_>)>, strips: &Strips) {
         let kernel = |(value, launch): (&Value, LaunchCommand<'_>)| {
-            self.root = self.numbers.get(&value.id()).and_then(|number| root(value, *number));
+            self.root = self.numbers.get(&value.id()).and_then(|number| self.root(value, *number));
             self.kernel(launch, None)
         };
         let kernels: Vec<KernelCommand> = launches.into_iter().map(kernel).collect();
