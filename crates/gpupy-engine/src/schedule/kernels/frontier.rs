@@ -169,12 +169,10 @@ impl Partition {
         self.parents[node as usize].iter().any(is_behind)
     }
 
-    /// Whether a piece may store a node beside others: a root goes where the walk does, and a step is found again by no
-    /// other flush.
+    /// Whether a piece may store a node beside others: a root goes where the walk does.
     fn may_be_stored(&self, device: &OpenDevice, node: u32) -> bool {
         let own = &self.walk.nodes[node as usize];
         matches!(own.role, Role::Apply(..))
-            && !own.value.is_step()
             && device.caps.dtypes.contains(&own.value.dtype())
             && device.own_tile(&own.value, &own.access, &self.walk.space).is_some()
             && !nodes_of(&self.walk.roots).any(|root| root == node)
