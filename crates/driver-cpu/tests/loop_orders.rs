@@ -295,3 +295,32 @@ fn reductions_of_what_is_computed() {
         }
     }
 }
+
+#[test]
+fn maps_whose_results_repeat() {
+    let mut cases = Vec::new();
+    for shape in [[6, 5, 40, 3], [100, 2, 50, 2], [1, 300, 1, 17], [9, 64, 70, 1], [3, 4, 5, 600]] {
+        // Every choice of the axes along which neither operand varies.
+        for same in 0..1usize << shape.len() {
+            let varies = |axis: usize| same >> axis & 1 == 0;
+            let along = |steps: [i64; 4]| -> Vec<i64> {
+                (0..4).map(|axis| if varies(axis) { steps[axis] } else { 0 }).collect()
+            };
+            let [_, b, c, d] = shape.map(|extent| extent as i64);
+            let (first, second) = (along([7, 5, 3, 1]), along([1, 0, 2, -1]));
+            let len = shape.iter().product::<usize>();
+            let whole = [b * c * d, c * d, d, 1];
+            // All in order; each second row; transposed planes.
+            let dests = [
+                (len, access(0, &whole)),
+                (2 * len + 3, access(3, &[2 * b * c * d, 2 * c * d, d, 1])),
+                (len, access(0, &[c * d, shape[0] as i64 * c * d, d, 1])),
+            ];
+            for (len, dest) in dests {
+                let (x, y) = (access(2, &first), access(700, &second));
+                cases.push(map(&shape, x, y, len, dest));
+            }
+        }
+    }
+    check(cases);
+}

@@ -10,6 +10,7 @@ use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
 use crate::compile::program_cache::CachedProgram;
 use crate::compile::row_plan::Stride;
+use crate::eval::repeated_axes::RepeatedAxes;
 use crate::index_split::launch_box::{LaunchBox, SplitKey};
 use crate::library_ops;
 use crate::run::few_rows;
@@ -71,6 +72,18 @@ impl Evaluator {
             && few_rows::run(known, blocks, launch)?
         {
             return Ok(Evaluated { launches: 1, ..Evaluated::default() });
+        }
+        if let Some(axes) = RepeatedAxes::of(launch) {
+            let done = self.launch(blocks, &Launch { shape: &axes.once, ..launch.clone() })?;
+            let mut executor =
+                Executor { threads: thread_count::now(self.threads), pool: &mut self.pool };
+            for (dest, dtype) in launch.dests.iter().zip(&launch.program.dests) {
+                let (base, _) = blocks.named(dest.block, launch)?;
+                // SAFETY: the contract guarantees that accesses name elements that exist, and that no point reads what
+                // another writes; the first positions are computed.
+                unsafe { axes.copy((base, &dest.access, *dtype), &mut executor)? };
+            }
+            return Ok(done);
         }
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {

@@ -1,6 +1,8 @@
-//! Evaluation of launches: [`Evaluator`] (`evaluator.rs`), and programs with numbers in pieces (`in_pieces.rs`).
+//! Evaluation of launches: [`Evaluator`] (`evaluator.rs`), programs with numbers in pieces (`in_pieces.rs`), and axes
+//! along which results repeat (`repeated_axes.rs`).
 
 mod evaluator;
 mod in_pieces;
+mod repeated_axes;
 
 pub use evaluator::Evaluator;
