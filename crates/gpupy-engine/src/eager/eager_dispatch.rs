@@ -354,6 +354,6 @@ fn little_product(left: &Array, right: &Array) -> Option<ProductExtents> {
     let is_one_launch = left.dtype() == right.dtype()
         && extents.stack.len() + 3 <= MAX_RANK
         && extents.work().is_little()
-        && !extents.are_few();
+        && !extents.are_sums();
     is_one_launch.then_some(extents)
 }

@@ -206,14 +206,14 @@ impl ProductExtents {
         self.rows.min(self.columns) == 1 || self.rows.saturating_mul(self.columns) <= T.few_results
     }
 
-    /// Whether the elements are sums of few products ([`Products::are_few`]).
-    pub fn are_few(&self) -> bool {
+    /// Whether the elements are sums like others, and not a library's ([`Products::are_few`], [`Products::are_dots`]).
+    pub fn are_sums(&self) -> bool {
         if self.stack.is_empty() {
             return false;
         }
         let mut shape = self.stack.clone();
         shape.extend([self.rows, self.columns]);
-        Products::are_few(&shape, self.terms)
+        Products::are_few(&shape, self.terms) || Products::are_dots(&shape, self.terms)
     }
 
     /// The shape of the product of operands of so many axes: a vector has no axis in it.

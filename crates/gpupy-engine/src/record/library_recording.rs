@@ -128,6 +128,9 @@ impl Recorder {
         let operands = [ArrayOrScalar::Array(&rows), ArrayOrScalar::Array(&columns)];
         let product = NodeOp::Whole(LibraryOp::MatMul(*k));
         let few = Products::are_few(&shape, *k);
+        if !few && Products::are_dots(&shape, *k) {
+            return self.reduced_products(&rows, &columns);
+        }
         if !few && by == ProductsBy::Library {
             return self.array(dtype, &shape, product, &operands);
         }
