@@ -106,7 +106,7 @@ gpupy_core::thresholds! {
     /// the next rows read them.
     strided_row: usize = 512,
     /// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
-    /// nearest cache.
+    /// nearest cache. Rows of up to twice as many are reduced one after another; longer ones are worth a call for each.
     computed_row: usize = 1024,
     /// The fewest short rows that are reduced as a tile, element by element, rather than one by one. Each operation on
     /// a tile is a call, so there are also at least half as many rows as a row has elements.

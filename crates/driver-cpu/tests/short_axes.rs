@@ -9,7 +9,7 @@
 mod launches_by_row;
 
 use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
-use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::ir::{AccessKind, Builder, Form, REDUCE_CHUNK};
 use gpupy_core::{DType, Op};
 use launches_by_row::{Case, LEN, access, check, contiguous, elements, open};
 
@@ -17,6 +17,9 @@ use launches_by_row::{Case, LEN, access, check, contiguous, elements, open};
 fn lengths() -> impl Iterator<Item = usize> {
     (1..=70).chain([99, 127, 128, 129, 200, 255, 256])
 }
+
+/// Lengths of rows of several chunks, each of which gives a result.
+const CHUNKED: [usize; 12] = [257, 271, 300, 511, 512, 513, 768, 1000, 1030, 2047, 2048, 2049];
 
 /// How short rows may lie: some rows of `k` elements, in three axes of the space.
 fn ways(k: usize) -> Vec<(Vec<usize>, Access)> {
@@ -45,7 +48,7 @@ fn ways(k: usize) -> Vec<(Vec<usize>, Access)> {
 fn reductions_of_short_rows() {
     let mut cases = Vec::new();
     for (number, dtype) in DType::ALL.into_iter().enumerate() {
-        for k in lengths().filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
+        for k in lengths().chain(CHUNKED).filter(|k| dtype == DType::F32 || (k + number) % 9 == 0) {
             for (way, (shape, walk)) in ways(k).into_iter().enumerate() {
                 let all = Op::reducing().filter(|op| op.reduces(dtype));
                 for op in all.filter(|op| (*op as usize + way + k).is_multiple_of(2)) {
@@ -56,7 +59,7 @@ fn reductions_of_short_rows() {
                     let result = b.reduce(x);
                     b.store(result);
                     let mut out = shape.clone();
-                    *out.last_mut().unwrap() = 1;
+                    *out.last_mut().unwrap() = k.div_ceil(REDUCE_CHUNK);
                     let dests = vec![access(2, &contiguous(&out))];
                     let accesses = vec![walk.clone()];
                     cases.push(Case { program: b.finish(), shape: shape.clone(), accesses, dests });
@@ -110,8 +113,10 @@ fn places_of_elements_in_rows() {
 fn several_reductions_of_what_is_computed() {
     let mut cases = Vec::new();
     for dtype in [DType::F32, DType::F64, DType::I32, DType::U8] {
-        for (k, (shape, walk)) in
-            lengths().step_by(3).flat_map(|k| ways(k).into_iter().map(move |way| (k, way)))
+        for (k, (shape, walk)) in lengths()
+            .step_by(3)
+            .chain(CHUNKED)
+            .flat_map(|k| ways(k).into_iter().map(move |way| (k, way)))
         {
             let ops = match k / 3 % 3 {
                 0 => vec![Op::Add],
@@ -130,7 +135,7 @@ fn several_reductions_of_what_is_computed() {
             b.store(sum);
             results.iter().for_each(|result| b.store(*result));
             let mut out = shape.clone();
-            *out.last_mut().unwrap() = 1;
+            *out.last_mut().unwrap() = k.div_ceil(REDUCE_CHUNK);
             let other = access(7, &vec![1; shape.len()]);
             let dests = vec![access(0, &contiguous(&out)); 1 + ops.len()];
             cases.push(Case { program: b.finish(), shape, accesses: vec![walk, other], dests });

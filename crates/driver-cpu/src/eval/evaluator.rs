@@ -124,7 +124,7 @@ impl Evaluator {
             }
         }
         let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
-        let LoopOrder { reduce_order, space, axis, crossing, mut variant, .. } = order;
+        let LoopOrder { reduce_order, space, axis, beside, crossing, mut variant, .. } = order;
         variant.in_place = launch.dests.iter().any(|dest| launch.operands.contains(&dest.block));
         coalesced = order.coalesced;
         let mut expanded: SmallVec<[ShortRowCopy<'_>; 4]> = SmallVec::new();
@@ -145,8 +145,9 @@ impl Evaluator {
         let points: usize = launch.shape.iter().product();
         let last = launch.shape.len() - 1;
         let extent = launch.shape[last];
-        let in_chunks =
-            reduce_order == Some(ReduceOrder::Rows) && axis == last && extent > REDUCE_CHUNK;
+        let in_chunks = reduce_order == Some(ReduceOrder::Rows)
+            && (axis, beside) == (last, None)
+            && extent > REDUCE_CHUNK;
         let beyond = in_chunks.then(|| points / extent * (extent % REDUCE_CHUNK));
         let (prepared, done) = known.prepared(launch.program, variant, points, beyond)?;
         let (plan, kernel) = (&prepared.plan, prepared.kernel());
@@ -167,6 +168,9 @@ impl Evaluator {
             // Items begin where rows begin, so that a row that repeats is expanded once.
             longest -= longest % coalesced.rows.extent;
         }
+        if beside.is_some() {
+            longest -= longest % extent.div_ceil(REDUCE_CHUNK);
+        }
         let mut rows = IterationSpace::new(&space, axis, longest, apart);
         if let Some(crossing) = &crossing {
             rows = rows.beside(crossing.outer);
@@ -177,6 +181,7 @@ impl Evaluator {
             lanes,
             shape: if coalesced.is_some() { &space } else { launch.shape },
             reduce_order,
+            beside,
             before,
             rows,
             inputs: &inputs,

@@ -37,6 +37,8 @@ pub struct LaunchItems<'a> {
     pub shape: &'a [usize],
     /// `Some` for a reduction.
     pub reduce_order: Option<ReduceOrder>,
+    /// `Some` for a reduction of rows of a few chunks each ([`LoopOrder::beside`]).
+    pub beside: Option<usize>,
     /// The number of inputs that belong to the input space of a reduction.
     pub before: usize,
     /// The space of the results.
@@ -408,7 +410,7 @@ impl LaunchItems<'_> {
             // SAFETY: the points are in the output space, and the results' row has room for them.
             return unsafe { self.search(search, buffers.results[0].cast(), point, n) };
         }
-        if self.rows.axis == last {
+        if self.rows.axis == last && self.beside.is_none() {
             let start = point[last] * REDUCE_CHUNK;
             let (mut from, until) = (start, extent.min(start + n * REDUCE_CHUNK));
             if let Some(kernel) = self.lanes {
@@ -435,27 +437,39 @@ impl LaunchItems<'_> {
             }
             return;
         }
-        // Every row is one chunk. Rows that are contiguous for every input are treated as one long row.
-        let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
+        // Every row is a few chunks, or one. Rows that are contiguous for every input are treated as one long row.
+        let chunks = extent.div_ceil(REDUCE_CHUNK);
+        let (axis, start) = match self.beside {
+            Some(axis) => (axis, point[last] / chunks),
+            None => (self.rows.axis, point[self.rows.axis]),
+        };
+        let n = n / chunks;
+        let tile = self.tile();
+        let together = if self.follow(axis, extent) { (tile / extent).max(1) } else { 1 };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
-            input_point[self.rows.axis] = point[self.rows.axis] + first;
-            // SAFETY: rows are in the input space, and the results' rows have room for one of each.
-            unsafe {
-                self.compute_operands(frame, (reducing, buffers), &input_point, last, m * extent);
-                for (which, reduction) in reducing.all.iter().enumerate() {
-                    let row = self.value(frame, (reducing, buffers), which);
-                    let out = buffers.results[which].add(first * reduction.size);
-                    reduce_rows(reduction, (out, row), m, extent);
+            input_point[axis] = start + first;
+            for from in (0..m * extent).step_by(tile) {
+                let len = tile.min(m * extent - from);
+                input_point[last] = from;
+                // SAFETY: rows are in the input space, and the results' rows have room for one of each chunk.
+                unsafe {
+                    self.compute_operands(frame, (reducing, buffers), &input_point, last, len);
+                    for (which, reduction) in reducing.all.iter().enumerate() {
+                        let row = self.value(frame, (reducing, buffers), which);
+                        let done = first * chunks + from / REDUCE_CHUNK;
+                        let out = buffers.results[which].add(done * reduction.size);
+                        // A row that is longer than a tile is alone.
+                        reduce_rows(reduction, (out, row), m, len / m);
+                    }
                 }
             }
         }
     }
 
     /// Whether rows are contiguous for all inputs of the input space.
-    fn follow(&self, extent: usize) -> bool {
-        let (axis, last) = (self.rows.axis, self.shape.len() - 1);
-        follow(self.inputs[..self.before].iter(), axis, last, extent)
+    fn follow(&self, axis: usize, extent: usize) -> bool {
+        follow(self.inputs[..self.before].iter(), axis, self.shape.len() - 1, extent)
     }
 }
 
@@ -464,7 +478,7 @@ pub fn cost(plan: &RowPlan, compiled: bool) -> u64 {
     T.byte_cost * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
 }
 
-/// Reduces `m` contiguous rows of `extent` elements to one result each.
+/// Reduces `m` contiguous rows of `extent` elements to one result for each chunk.
 ///
 /// # Safety
 /// The rows exist, and `out` has room for the results.
@@ -479,14 +493,16 @@ unsafe fn reduce_rows(
     let is_whole = extent > REDUCE_LANES && extent.is_multiple_of(REDUCE_LANES);
     // SAFETY: the rows exist, and `out` has room for `m` results.
     unsafe {
-        if let Some(vector_rows) = reduction.vector_rows.filter(|_| extent > REDUCE_LANES / 2) {
+        let is_chunk = (REDUCE_LANES / 2 + 1..=REDUCE_CHUNK).contains(&extent);
+        if let Some(vector_rows) = reduction.vector_rows.filter(|_| is_chunk) {
             return vector_rows(out, row, m, extent);
         }
         if extent <= rows::SHORT && !is_whole && m >= T.tile_rows.max(extent / 2) {
             return reduction.short_rows.run(out, row, m, extent);
         }
         for k in 0..m {
-            (reduction.lanes)(out.add(k * size), [row.add(k * extent * size); 3], extent);
+            let out = out.add(k * extent.div_ceil(REDUCE_CHUNK) * size);
+            (reduction.lanes)(out, [row.add(k * extent * size); 3], extent);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::RowVariant;
 use crate::compile::row_plan::Stride;
 use crate::rows;
+use crate::thresholds::T;
 use crate::traversal::axis_choice::{self, ReduceOrder, RowSteps, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::crossing::Crossing;
@@ -22,6 +23,8 @@ pub struct LoopOrder {
     pub space: Point,
     /// The axis of that space that rows go along.
     pub axis: usize,
+    /// `Some` for a reduction of rows of a few chunks: the axis beside the rows', with which the results' is coalesced.
+    pub beside: Option<usize>,
     /// `Some` for a map with short rows.
     pub coalesced: Option<Coalesced>,
     /// `Some` for another map, with accesses that cross its rows.
@@ -67,7 +70,15 @@ impl LoopOrder {
             let inputs = all.by_ref().take(inputs.len()).collect();
             let variant = RowVariant { inputs, dests: all.collect(), in_place: false };
             let (coalesced, crossing) = (Some(coalesced), None);
-            return LoopOrder { reduce_order, space, axis, coalesced, crossing, variant };
+            return LoopOrder {
+                reduce_order,
+                space,
+                axis,
+                beside: None,
+                coalesced,
+                crossing,
+                variant,
+            };
         }
         let crossing = Crossing::of(shape, axis, inputs, dests);
         let mut all = inputs.iter().chain(dests).enumerate().map(|(number, line)| {
@@ -79,7 +90,8 @@ impl LoopOrder {
         });
         let inputs = all.by_ref().take(inputs.len()).collect();
         let variant = RowVariant { inputs, dests: all.collect(), in_place: false };
-        LoopOrder { reduce_order, space: shape.into(), axis, coalesced: None, crossing, variant }
+        let (space, beside, coalesced) = (shape.into(), None, None);
+        LoopOrder { reduce_order, space, axis, beside, coalesced, crossing, variant }
     }
 
     fn of_reduction(
@@ -100,9 +112,22 @@ impl LoopOrder {
             true => ReduceOrder::Rows,
             false => axis_choice::best_reduce_order(shape, first.iter(), steps),
         };
+        let mut beside = None;
         let (axis, before) = match reduce_order {
             ReduceOrder::Columns(axis) => (axis, axis),
-            ReduceOrder::Rows if space[last] > 1 => (last, last),
+            ReduceOrder::Rows if space[last] > 1 => {
+                let chunks = space[last];
+                let results = || rest.iter().chain(dests);
+                let follows = |axis: &usize| {
+                    shape[*axis] > 1 && axis_choice::follow(results(), *axis, last, chunks)
+                };
+                let are_few = !is_search && shape[last] <= 2 * T.computed_row;
+                beside = (0..last).rev().find(follows).filter(|_| are_few);
+                if let Some(beside) = beside {
+                    space[last] *= std::mem::replace(&mut space[beside], 1);
+                }
+                (last, last)
+            }
             ReduceOrder::Rows => {
                 let lines = rest.iter().chain(dests).copied();
                 (axis_choice::best(&space, lines, RowSteps { compiled: false, ..steps }).0, last)
@@ -114,6 +139,6 @@ impl LoopOrder {
         let variant =
             RowVariant { inputs, dests: dests.iter().map(after).collect(), in_place: false };
         let (reduce_order, coalesced, crossing) = (Some(reduce_order), None, None);
-        LoopOrder { reduce_order, space, axis, coalesced, crossing, variant }
+        LoopOrder { reduce_order, space, axis, beside, coalesced, crossing, variant }
     }
 }

@@ -57,10 +57,10 @@ impl Products {
     }
 
     /// Whether a stack of matrices of this shape has one sum in each, of so many products: where these are no more than
-    /// a chunk of the canonical tree, rows are multiplied and summed faster than a library begins each. As of few.
+    /// two chunks of the canonical tree, rows are multiplied and summed faster than a library begins each. As of few.
     pub fn are_dots(shape: &[usize], products: usize) -> bool {
         let [stack @ .., 1, 1] = shape else { return false };
-        stack.iter().any(|extent| *extent > 1) && products <= REDUCE_CHUNK
+        stack.iter().any(|extent| *extent > 1) && products <= 2 * REDUCE_CHUNK
     }
 
     /// Those of a dtype.
