@@ -1,6 +1,7 @@
 """The Python code of the README and of the pages of docs runs as it stands."""
 
 import importlib.util
+import json
 import pathlib
 import re
 
@@ -9,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{number}")
-    for page in sorted((ROOT / "docs").glob("*.md"))
+    for page in sorted((ROOT / "docs").rglob("*.md"))
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL))
 ]
 
@@ -25,15 +26,28 @@ def test_every_python_block_of_the_docs_runs(start, tmp_path, block):
     start(program)
 
 
-def test_every_python_block_of_the_readme_runs(root, start):
-    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
-        assert start("-c", block).strip()
+def test_the_program_of_the_readme_prints_what_numpy_prints_and_what_the_text_says(root, start):
+    text = (root / "README.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    printed = start("-c", program)
+    assert printed == start("-c", program.replace("import gpupy as np", "import numpy as np"))
+    assert f"`{printed.strip()}`" in text
 
 
-def test_the_first_block_prints_what_numpy_prints(root, start):
-    block = re.search(r"```python\n(.*?)```", (root / "README.md").read_text(), re.DOTALL).group(1)
-    # The counters are gpupy's own.
-    shared = "".join(line for line in block.splitlines(keepends=True) if "stats()" not in line)
-    assert start("-c", shared) == start("-c", shared.replace("import gpupy as np", "import numpy as np"))
+def test_the_readme_has_at_most_700_words_and_the_stored_times(root):
+    text = (root / "README.md").read_text()
+    assert len(text.split()) <= 700
+    times = json.loads((root / "docs/pictures/beside_others.json").read_text())["readme"]
+    sentence = " ".join(text.split())
+    assert f"{times['numpy_ms']:g} ms with NumPy and {times['gpupy_ms']:g} ms with gpupy" in sentence
+
+
+def test_the_chart_of_the_readme_is_that_of_the_stored_results(root):
+    found = importlib.util.spec_from_file_location("chart", root / "benches/chart.py")
+    chart = importlib.util.module_from_spec(found)
+    found.loader.exec_module(chart)
+    results = json.loads(chart.RESULTS.read_text())
+    assert chart.svg(results) == chart.PICTURE.read_text()
+    for panel in results["panels"]:
+        assert panel["machine"] and panel["date"] and panel["commit"]
+        assert all(panel["baseline"] in row and "gpupy" in row for row in panel["seconds"].values())

@@ -49,8 +49,8 @@ const COMMANDS: &[XtaskCommand] = &[
     },
     XtaskCommand {
         name: "bench",
-        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --loops [--nodes] | --functions | --kernels DIR | --scale | --shaders | --second | --record",
-        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --loops: plain NumPy loops, first run and warm, and with --nodes the planning of a node; --functions: compiled functions beside numba's; --scale: Dask's workers with NumPy's chunks and with ours; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --loops [--nodes] | --functions | --kernels DIR | --scale | --shaders | --second | --record | --chart [--store FILE]",
+        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --loops: plain NumPy loops, first run and warm, and with --nodes the planning of a node; --functions: compiled functions beside numba's; --scale: Dask's workers with NumPy's chunks and with ours; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need; --chart: draw the README's chart from stored results",
         run: timing::bench::run,
     },
     XtaskCommand {

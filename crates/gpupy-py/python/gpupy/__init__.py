@@ -83,6 +83,7 @@ _LATER = {
     "kernel": "._kernel.kernel:kernel",
     "reduction": "._kernel.reduction:reduction",
     "KernelError": "._kernel.source:KernelError",
+    "show_versions": "._program.versions:show_versions",
     **{name: f"._typed.vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
 }
 

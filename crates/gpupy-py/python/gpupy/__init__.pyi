@@ -48,6 +48,7 @@ from ._program.imports import unload_ipython_extension as unload_ipython_extensi
 from ._program.drivers import driver as driver
 from ._program.drivers import reset_stats as reset_stats
 from ._program.drivers import stats as stats
+from ._program.versions import show_versions as show_versions
 
 gpufloat32 = _numpy.float32
 scalar = _numpy.generic
