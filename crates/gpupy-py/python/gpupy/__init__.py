@@ -74,6 +74,7 @@ _LATER = {
     "vectors": ".vectors",
     "TypedList": "._typed.typed_list:TypedList",
     "accelerator": "._scopes.scope:accelerator",
+    "benchmark": "._bench.benchmark:benchmark",
     "jit": "._jit.jit:jit",
     "JitError": "._jit.recording:JitError",
     "from_chunks": "._outside.arrays:from_chunks",

@@ -14,6 +14,7 @@ import numpy as _numpy
 from . import array_api as array_api
 from . import parallel as parallel
 from . import vectors as vectors
+from ._bench.benchmark import benchmark as benchmark
 from ._fallback.policy import FallbackError as FallbackError
 from ._fallback.policy import FallbackWarning as FallbackWarning
 from ._fallback.policy import fallback as fallback

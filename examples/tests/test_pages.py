@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+import gpupy
+
 ROOT = pathlib.Path(__file__).parents[2]
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{number}")
@@ -51,3 +53,33 @@ def test_the_chart_of_the_readme_is_that_of_the_stored_results(root):
     for panel in results["panels"]:
         assert panel["machine"] and panel["date"] and panel["commit"]
         assert all(panel["baseline"] in row and "gpupy" in row for row in panel["seconds"].values())
+
+
+# Runs the examples of a page, in one namespace, as Python's own documentation is tested.
+EXAMPLES = """
+import doctest, pathlib, re, sys
+text = pathlib.Path(sys.argv[1]).read_text()
+examples = "\\n".join(re.findall(r"```pycon\\n(.*?)```", text, re.DOTALL))
+test = doctest.DocTestParser().get_doctest(examples, {}, sys.argv[1], sys.argv[1], 0)
+failed, tried = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+sys.exit(f"{failed} of {tried} examples failed" if failed or not tried else 0)
+"""
+WITH_EXAMPLES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "```pycon" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
+def test_every_example_of_a_page_gives_what_the_page_says(start, page):
+    start("-c", EXAMPLES, page, GPUPY_DRIVER="cpu")
+
+
+def test_every_function_of_gpupys_own_is_on_the_page_of_the_api_with_an_example(root):
+    text = (root / "docs/api.md").read_text()
+    sections = re.split(r"^##+ ", text, flags=re.MULTILINE)
+    documented = set()
+    for section in sections:
+        names = re.findall(
+            r"^\.\. (?:auto)?(?:function|class|exception|data|module):: gpupy\.(\w+)$", section, re.MULTILINE
+        )
+        documented.update(names)
+        assert not names or "```pycon" in section, names
+    assert documented == set(gpupy._OURS)
