@@ -11,6 +11,7 @@ mod demo;
 mod develop;
 mod header;
 mod machine;
+mod site;
 mod suites;
 mod timing;
 
@@ -78,6 +79,12 @@ const COMMANDS: &[XtaskCommand] = &[
         run: coverage::run,
     },
     XtaskCommand {
+        name: "site",
+        arguments: "",
+        does: "build the pages as a site in out/site/, with links checked, the reference of gpupy's functions, and a notebook that runs",
+        run: site::run,
+    },
+    XtaskCommand {
         name: "sanitize",
         arguments: "[core | python]",
         does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them, and Python's tests on a module between guard pages",
@@ -86,7 +93,7 @@ const COMMANDS: &[XtaskCommand] = &[
     XtaskCommand {
         name: "ci",
         arguments: "",
-        does: "what continuous integration runs: lint, test and a small demo",
+        does: "what continuous integration runs: lint, test, the site and a small demo",
         run: continuous_integration,
     },
 ];
@@ -140,6 +147,7 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
         SuiteStep::new("counts of instructions", timing::bench::counts)
             .after(suites::suite_parts::MODULE),
     );
+    steps.push(SuiteStep::new("site", site::build).after(suites::suite_parts::MODULE));
     // The README's first command, small.
     steps.push(SuiteStep::new("demo", move || demo::run(&demo)));
     machine::steps::run(steps)
@@ -162,7 +170,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, site, sanitize, ci"
                 .to_owned())
         );
     }

@@ -20,13 +20,6 @@ def show_versions() -> None:
     """Prints what a report of a mistake needs: versions, system, processor, variables, drivers.
 
     Each driver is tried, so that the first call takes as long as starting them.
-
-    Examples
-    --------
-    >>> gpupy.show_versions()
-    gpupy 0.1.0
-    Python 3...
-    ...
     """
     print("\n".join(_lines()))
 
