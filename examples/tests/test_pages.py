@@ -4,6 +4,7 @@ import importlib.util
 import json
 import pathlib
 import re
+import tomllib
 
 import pytest
 
@@ -83,3 +84,9 @@ def test_every_function_of_gpupys_own_is_on_the_page_of_the_api_with_an_example(
         documented.update(names)
         assert not names or "```pycon" in section, names
     assert documented == set(gpupy._OURS)
+
+
+def test_the_version_is_the_same_wherever_it_stands(root):
+    cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)[1]
+    assert {cargo, cited} == {gpupy._VERSION}
