@@ -33,7 +33,7 @@ const COMMANDS: &[XtaskCommand] = &[
     XtaskCommand {
         name: "demo",
         arguments: "[--driver NAME] [--points N] [--size N] [--sweep]",
-        does: "set up, build, and run the shaded sphere and the distance map by NumPy and by gpupy",
+        does: "set up, build, and run a shaded sphere, a distance map and heat in a plate by NumPy and by gpupy",
         run: demo::run,
     },
     XtaskCommand {
