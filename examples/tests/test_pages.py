@@ -4,6 +4,9 @@ import importlib.util
 import json
 import pathlib
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -84,6 +87,20 @@ def test_every_function_of_gpupys_own_is_on_the_page_of_the_api_with_an_example(
         documented.update(names)
         assert not names or "```pycon" in section, names
     assert documented == set(gpupy._OURS)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+def test_the_first_commands_of_the_page_for_drivers_authors_build_a_driver_that_computes(root, tmp_path):
+    commands = re.search(r"```sh\n(cc .*?)```", (root / "docs/start/driver.md").read_text(), re.DOTALL)[1]
+    for name, path in (
+        ("include", root / "include"),
+        ("examples/", f"{root}/examples/"),
+        ("python ", f"{sys.executable} "),
+    ):
+        assert name in commands
+        commands = commands.replace(name, str(path), 1)
+    done = subprocess.run(["sh", "-ec", commands], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[2. 2. 2. 2. 2.] ./libmine.so\n"), done.stderr
 
 
 def test_the_version_is_the_same_wherever_it_stands(root):

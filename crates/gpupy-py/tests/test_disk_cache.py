@@ -102,3 +102,14 @@ def test_the_console_command_is_that_of_the_module():
     assert run("-c", "import numpy; print(numpy.__name__)").stdout == "gpupy\n"
     assert run("versions").stdout.startswith(f"gpupy {gpupy.__version__}\n")
     assert run("cache", "drop").returncode == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes there")
+@pytest.mark.parametrize("command", ["info", "versions"])
+def test_a_reader_that_has_seen_enough_gets_no_traceback(command):
+    command = [sys.executable, "-m", "gpupy", command]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr

@@ -63,7 +63,14 @@ def main() -> int | None:
     function = commands.add_parser("run", help="calls the recorded function of a file", epilog=calls.USE)
     calls.add(function)
     options = parser.parse_args()
-    return options.run(options)
+    try:
+        status = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # A reader such as `head` has seen enough. What is left is not to be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 if __name__ == "__main__":
