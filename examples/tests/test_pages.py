@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 
 import pytest
@@ -101,6 +102,28 @@ def test_the_first_commands_of_the_page_for_drivers_authors_build_a_driver_that_
         commands = commands.replace(name, str(path), 1)
     done = subprocess.run(["sh", "-ec", commands], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "[2. 2. 2. 2. 2.] ./libmine.so\n"), done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("maturin") is None, reason="maturin is not installed")
+def test_the_source_distribution_has_pages_examples_and_the_header_for_drivers(root, tmp_path):
+    build = [
+        sys.executable,
+        "-m",
+        "maturin",
+        "sdist",
+        "--out",
+        tmp_path,
+        "-m",
+        root / "crates/gpupy-py/Cargo.toml",
+    ]
+    subprocess.run(build, cwd=root, capture_output=True, check=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as inside:
+        names = {name.partition("/")[2] for name in inside.getnames()}
+    wanted = {"CHANGELOG.md", "CITATION.cff", "LICENSE-MIT", "include/gpupy_driver.h", "examples/heat.py"}
+    wanted |= {"docs/timing.md", "docs/start/notebook.ipynb", "docs/pictures/simulations.png", "Cargo.lock"}
+    assert wanted <= names
+    assert not any("__pycache__" in name or name.endswith((".so", ".pyc")) for name in names)
 
 
 def test_the_version_is_the_same_wherever_it_stands(root):
