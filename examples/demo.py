@@ -1,4 +1,4 @@
-"""The main job: a shaded sphere and a distance map, each by NumPy and by gpupy.
+"""The main job: a shaded sphere, a distance map, and heat in a plate, each by NumPy and by gpupy.
 
 `cargo xtask demo` builds gpupy and starts this. Pictures are written to `out/`.
 """
@@ -11,6 +11,7 @@ import numpy
 
 import distance_map
 import gpupy
+import heat
 import measure
 import pictures
 import shaded_sphere
@@ -18,10 +19,11 @@ import sweep
 
 SEED = 1
 ROUNDS = 5
+STEPS = 1000  # of heat.py, as it is by itself
 
 
 def programs(size, points):
-    """Returns the two programs, as they are in `shaded_sphere.py` and `distance_map.py`."""
+    """Returns the programs, as they are in `shaded_sphere.py`, `distance_map.py` and `heat.py`."""
     places = distance_map.random_points(points, size, SEED)
 
     def sphere(xp, dtype):
@@ -30,15 +32,24 @@ def programs(size, points):
     def shades(xp, dtype):
         return [distance_map.shades(xp, distance_map.distance_map(xp, dtype, places, size))]
 
+    def warmth(xp, _):
+        # An ordinary program has one module, and its own dtype.
+        heat.np = xp
+        state = heat.start(size)
+        for _ in range(STEPS):
+            heat.step(*state)
+        return [heat.result(*state)]
+
     return [
         measure.Program(f"shaded sphere {size}²", sphere),
         measure.Program(f"distance map {size}², {points} points", shades),
+        measure.Program(f"heat {size}², {STEPS} steps", warmth),
     ]
 
 
 def write_pictures(size, points, folder):
-    """Runs the programs to their ends, which are pictures, by NumPy and by gpupy."""
-    sphere, shades = programs(size, points)
+    """Runs the programs to their ends, which are pictures, by NumPy and by gpupy; heat would look alike."""
+    sphere, shades, _ = programs(size, points)
     rows = []
     for name, program, draw in (
         ("shaded_sphere", sphere, lambda values: shaded_sphere.picture(values, size)),

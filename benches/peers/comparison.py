@@ -44,7 +44,7 @@ def compare(program, library, rounds):
     peers = (
         by_jax.version(program, arrays),
         by_numexpr.version(program, arrays),
-        by_hand.version(program, arrays, library),
+        by_hand.version(program, arrays, library) if library else None,
     )
     for name, call in zip(PEERS, peers, strict=True):
         if call is not None:

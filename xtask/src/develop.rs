@@ -16,6 +16,9 @@ use crate::machine::{features, process, system, venv, workspace};
 /// Files and folders that the module is compiled from.
 const SOURCES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "pyproject.toml", "crates"];
 
+/// The folder of Python packages that is imported in place.
+pub const PACKAGES: &str = "crates/gpupy-py/python";
+
 /// Where maturin puts the module, for the Python package beside it to import.
 const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
 

@@ -11,6 +11,7 @@ mod demo;
 mod develop;
 mod header;
 mod machine;
+mod site;
 mod suites;
 mod timing;
 
@@ -32,7 +33,7 @@ const COMMANDS: &[XtaskCommand] = &[
     XtaskCommand {
         name: "demo",
         arguments: "[--driver NAME] [--points N] [--size N] [--sweep]",
-        does: "set up, build, and run the shaded sphere and the distance map by NumPy and by gpupy",
+        does: "set up, build, and run a shaded sphere, a distance map and heat in a plate by NumPy and by gpupy",
         run: demo::run,
     },
     XtaskCommand {
@@ -49,8 +50,8 @@ const COMMANDS: &[XtaskCommand] = &[
     },
     XtaskCommand {
         name: "bench",
-        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --loops [--nodes] | --functions | --kernels DIR | --scale | --shaders | --second | --record",
-        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --loops: plain NumPy loops, first run and warm, and with --nodes the planning of a node; --functions: compiled functions beside numba's; --scale: Dask's workers with NumPy's chunks and with ours; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --loops [--nodes] | --functions | --kernels DIR | --scale | --shaders | --second | --record | --chart [--store FILE]",
+        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --loops: plain NumPy loops, first run and warm, and with --nodes the planning of a node; --functions: compiled functions beside numba's; --scale: Dask's workers with NumPy's chunks and with ours; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need; --chart: draw the README's chart from stored results",
         run: timing::bench::run,
     },
     XtaskCommand {
@@ -78,6 +79,12 @@ const COMMANDS: &[XtaskCommand] = &[
         run: coverage::run,
     },
     XtaskCommand {
+        name: "site",
+        arguments: "",
+        does: "build the pages as a site in out/site/, with links checked, the reference of gpupy's functions, and a notebook that runs",
+        run: site::run,
+    },
+    XtaskCommand {
         name: "sanitize",
         arguments: "[core | python]",
         does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them, and Python's tests on a module between guard pages",
@@ -86,7 +93,7 @@ const COMMANDS: &[XtaskCommand] = &[
     XtaskCommand {
         name: "ci",
         arguments: "",
-        does: "what continuous integration runs: lint, test and a small demo",
+        does: "what continuous integration runs: lint, test, the site and a small demo",
         run: continuous_integration,
     },
 ];
@@ -140,6 +147,7 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
         SuiteStep::new("counts of instructions", timing::bench::counts)
             .after(suites::suite_parts::MODULE),
     );
+    steps.push(SuiteStep::new("site", site::build).after(suites::suite_parts::MODULE));
     // The README's first command, small.
     steps.push(SuiteStep::new("demo", move || demo::run(&demo)));
     machine::steps::run(steps)
@@ -162,7 +170,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, site, sanitize, ci"
                 .to_owned())
         );
     }

@@ -190,3 +190,15 @@ def test_decorators_are_used_with_and_without_brackets(auto, decorate):
 
     assert twice(gpupy.arange(3.0)).tolist() == [0.0, 2.0, 4.0]
     assert (twice.__name__, twice.__doc__) == ("twice", "Doubled.")
+
+
+def test_versions_name_every_driver_and_no_variable_of_others(monkeypatch, capsys):
+    monkeypatch.setenv("GPUPY_TRACE", "0")
+    monkeypatch.setenv("SECRET_OF_SOMEBODY", "12345")
+    assert gpupy.show_versions() is None
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"gpupy {gpupy.__version__}"
+    assert f"numpy {numpy.__version__}" in lines and "GPUPY_TRACE=0" in lines
+    for row in gpupy.drivers():
+        assert any(line.startswith(f"{row['name']}: ") for line in lines)
+    assert "12345" not in "".join(lines)

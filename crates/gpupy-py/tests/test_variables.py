@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import gpupy
 from gpupy._session import variables
 
 WORK = "import gpupy as np\nfor _ in range(3): assert (np.arange(100000.0) * 2).sum() > 0\n"
@@ -33,8 +34,14 @@ def test_a_mistyped_variable_is_said_once_with_the_one_that_is_alike():
 
 def test_the_variables_that_are_read_are_known():
     assert said(GPUPY_DRIVER="cpu", GPUPY_TRACE="0", GPUPY_THREADS="1", GPUPY_DIFFERENTIAL="3") == []
-    page = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+    page = (pathlib.Path(__file__).parents[3] / "docs/environment.md").read_text()
     assert set(re.findall(r"^\| `(GPUPY_\w+)` \|", page, re.MULTILINE)) == variables.VARIABLES
+
+
+def test_every_count_is_on_the_page_of_the_environment_and_no_other():
+    page = (pathlib.Path(__file__).parents[3] / "docs/environment.md").read_text().partition("## Counts")[2]
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(gpupy.stats())
 
 
 @pytest.mark.parametrize("name", ["cpu", "soft"])

@@ -2,7 +2,7 @@
 //! every file that the documentation of the code names.
 //!
 //! Owns nothing at run time. Pages are the Markdown files of the root and of `docs/`. Not here: the Python code
-//! of the README, which `examples/tests/` runs.
+//! of pages, which `examples/tests/` runs, and their headings, which `site.rs` checks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -171,7 +171,7 @@ fn unit(file: &Path) -> PathBuf {
 #[test]
 fn every_file_that_documentation_names_exists() {
     let root = workspace::root();
-    let folders = ["crates", "benches", "tests", "xtask", "fuzz", "include", "examples"];
+    let folders = ["crates", "benches", "docs", "tests", "xtask", "fuzz", "include", "examples"];
     let all: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| files(&root.join(folder), &["rs", "py", "h"]))

@@ -89,6 +89,25 @@ pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Makes the environment `target/<name>/` with the versions of a file of requirements, unless it is there with them;
+/// returns its interpreter. It is made by the interpreter of `.venv/`, so that it can import gpupy's module.
+pub fn locked(name: &str, requirements: &str) -> Result<PathBuf> {
+    let folder = workspace::root().join("target").join(name);
+    let python = folder.join("bin").join("python");
+    let list = workspace::root().join(requirements);
+    let wanted = fs::read_to_string(&list).map_err(|error| Failure::file("read", &list, &error))?;
+    let stamp = folder.join("gpupy-packages.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    process::announce(&format!("Python environment target/{name}/"));
+    let mut venv = process::command(workspace::python());
+    process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+    install_into(&python, &["-r", requirements])?;
+    fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))?;
+    Ok(python)
+}
+
 /// A suitable interpreter, and its version.
 pub struct Interpreter {
     pub program: PathBuf,

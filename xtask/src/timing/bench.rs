@@ -4,7 +4,7 @@
 //! article, with `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with
 //! `--scale` Dask's workers with NumPy's chunks and with gpupy's, with `--shaders` GPU drivers against shaders by hand,
 //! with `--second` the first run of a program in a second process against a warm one. With `--record` it stores the
-//! instruction counts of small operations.
+//! instruction counts of small operations, and with `--chart` it draws the README's chart.
 //!
 //! Owns its command line. The timed programs are in Python (`python -m gpupy bench`, `benches/peers/`,
 //! `benches/simulations.py`, `benches/loops.py`, `benches/families.py`, `benches/accelerator/`, `benches/kernels.py`,
@@ -101,6 +101,10 @@ pub fn run(arguments: &[String]) -> Result<()> {
         process::announce("workers of Dask");
         return process::run(process::command(python).arg("benches/scale.py").args(&others));
     }
+    if arguments.first().is_some_and(|word| word == "--chart") {
+        demo::check(&arguments[1..], &["--store"], &[])?;
+        return script("chart of the README", &["benches/chart.py"], &arguments[1..]);
+    }
     if arguments == ["--record"] {
         return script("counts of instructions", &[INSTRUCTIONS], arguments);
     }
@@ -130,6 +134,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
         &[
             "--accelerator",
+            "--chart",
             "--families",
             "--functions",
             "--loops",

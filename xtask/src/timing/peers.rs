@@ -4,18 +4,14 @@
 //! gpupy's module, and the library of the loops by hand. Invariant: peers have the versions of
 //! `benches/peers/requirements.txt`. Not here: the comparison (`benches/peers/`).
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::develop;
-use crate::machine::failure::{Failure, Result};
-use crate::machine::{process, workspace};
+use crate::machine::failure::Result;
+use crate::machine::{process, venv, workspace};
 
 const REQUIREMENTS: &str = "benches/peers/requirements.txt";
-
-/// Where the Python package and its module lie.
-const PACKAGE: &str = "crates/gpupy-py/python";
 
 /// Sets up, builds and compares.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -48,26 +44,11 @@ pub fn loops_by_hand() -> Result<PathBuf> {
 /// An interpreter of the peers' environment, which imports gpupy's module in place.
 pub fn command(python: PathBuf) -> Command {
     let mut command = process::command(python);
-    command.env("PYTHONPATH", workspace::root().join(PACKAGE));
+    command.env("PYTHONPATH", workspace::root().join(develop::PACKAGES));
     command
 }
 
 /// Makes the environment unless it is there with these versions; returns its interpreter.
 pub fn environment() -> Result<PathBuf> {
-    let folder = workspace::root().join("target").join("peers");
-    let python = folder.join("bin").join("python");
-    let list = workspace::root().join(REQUIREMENTS);
-    let wanted = fs::read_to_string(&list).map_err(|error| Failure::file("read", &list, &error))?;
-    let stamp = folder.join("gpupy-packages.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    process::announce("peers' Python environment");
-    let mut venv = process::command(workspace::python());
-    process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = process::command(&python);
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
-    process::run(pip.args(["-r", REQUIREMENTS]))?;
-    fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))?;
-    Ok(python)
+    venv::locked("peers", REQUIREMENTS)
 }

@@ -74,6 +74,7 @@ _LATER = {
     "vectors": ".vectors",
     "TypedList": "._typed.typed_list:TypedList",
     "accelerator": "._scopes.scope:accelerator",
+    "benchmark": "._bench.benchmark:benchmark",
     "jit": "._jit.jit:jit",
     "JitError": "._jit.recording:JitError",
     "from_chunks": "._outside.arrays:from_chunks",
@@ -83,6 +84,7 @@ _LATER = {
     "kernel": "._kernel.kernel:kernel",
     "reduction": "._kernel.reduction:reduction",
     "KernelError": "._kernel.source:KernelError",
+    "show_versions": "._program.versions:show_versions",
     **{name: f"._typed.vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
 }
 

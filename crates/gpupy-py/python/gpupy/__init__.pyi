@@ -14,6 +14,7 @@ import numpy as _numpy
 from . import array_api as array_api
 from . import parallel as parallel
 from . import vectors as vectors
+from ._bench.benchmark import benchmark as benchmark
 from ._fallback.policy import FallbackError as FallbackError
 from ._fallback.policy import FallbackWarning as FallbackWarning
 from ._fallback.policy import fallback as fallback
@@ -48,6 +49,7 @@ from ._program.imports import unload_ipython_extension as unload_ipython_extensi
 from ._program.drivers import driver as driver
 from ._program.drivers import reset_stats as reset_stats
 from ._program.drivers import stats as stats
+from ._program.versions import show_versions as show_versions
 
 gpufloat32 = _numpy.float32
 scalar = _numpy.generic

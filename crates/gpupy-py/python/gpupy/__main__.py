@@ -1,7 +1,9 @@
-"""``python -m gpupy``: runs a NumPy program; ``info`` tells of this machine's drivers, ``bench`` times them.
+"""``python -m gpupy``, and the command ``gpupy``: runs a NumPy program; ``info`` tells of this machine's
+drivers, ``bench`` times them.
 
 Owns the command line. Not here: how a program runs (``_program/script.py``, ``_program/running.py``), what
-``info`` prints (``_program/drivers.py``), and the benchmark (``_bench``).
+``info`` prints (``_program/drivers.py``), the cache (``_program/disk_cache.py``), and the benchmark
+(``_bench``).
 """
 
 import argparse
@@ -15,7 +17,7 @@ import gpupy
 
 from ._bench import command
 from ._jit import command as calls
-from ._program import running, script, uncaught
+from ._program import disk_cache, running, script, uncaught
 
 PROGRAMS = """\
 A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
@@ -42,7 +44,7 @@ def main() -> int | None:
         print(f"python -m gpupy: `{first}` wants {wanted} behind it", file=sys.stderr)
         return 2
     parser = argparse.ArgumentParser(
-        prog="python -m gpupy",
+        prog="python -m gpupy" if sys.argv[0].endswith("__main__.py") else "gpupy",
         description=gpupy.__doc__.splitlines()[0],
         epilog=PROGRAMS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -52,11 +54,23 @@ def main() -> int | None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     info = commands.add_parser("info", help="the drivers: device, dtypes, limits, or why one does not start")
     info.set_defaults(run=lambda _: print(gpupy.info()))
+    shown = commands.add_parser(
+        "versions", help="what a report of a mistake needs: versions, machine, drivers"
+    )
+    shown.set_defaults(run=lambda _: gpupy.show_versions())
+    disk_cache.add(commands)
     command.add(commands)
     function = commands.add_parser("run", help="calls the recorded function of a file", epilog=calls.USE)
     calls.add(function)
     options = parser.parse_args()
-    return options.run(options)
+    try:
+        status = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # A reader such as `head` has seen enough. What is left is not to be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 if __name__ == "__main__":

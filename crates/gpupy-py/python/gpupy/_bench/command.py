@@ -22,6 +22,7 @@ import numpy
 
 import gpupy
 
+from .._program import versions
 from . import catalogue, drivers, importing, memory, plot, small, table
 
 ROUNDS = 7
@@ -168,7 +169,7 @@ def _results(sizes: list[int], programs: list[str], skipped: list[str]) -> dict[
         "python": platform.python_version(),
         "date": datetime.date.today().isoformat(),
         "machine": {
-            "processor": _processor(),
+            "processor": versions.processor(),
             "processors": os.cpu_count(),
             "system": f"{platform.system()} {platform.machine()}",
         },
@@ -178,14 +179,6 @@ def _results(sizes: list[int], programs: list[str], skipped: list[str]) -> dict[
         "drivers": [],
         "import_s": None,
     }
-
-
-def _processor() -> str:
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 class Progress:

@@ -2,7 +2,8 @@
 
 ``drivers.py`` has the choice of a driver and the counters; ``imports.py`` replaces NumPy in a program's
 imports, ``script.py`` in its source, where ``rewritten.py`` has
-what is put there besides; ``running.py`` runs modules.
+what is put there besides; ``running.py`` runs modules; ``versions.py`` has what a report needs, and
+``disk_cache.py`` the command for what drivers keep on disk.
 
 Not here: blocks of a program (``_scopes``).
 """
