@@ -2,7 +2,8 @@
 
 ``drivers.py`` has the choice of a driver and the counters; ``imports.py`` replaces NumPy in a program's
 imports, ``script.py`` in its source, where ``rewritten.py`` has
-what is put there besides; ``running.py`` runs modules.
+what is put there besides; ``running.py`` runs modules. ``texts.py`` keeps their texts, of which
+``loop_report.py`` tells the loops.
 
 Not here: blocks of a program (``_scopes``).
 """

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from .imports import ours, put
+from .texts import keep
 
 
 def run(path: str, arguments: list[str]) -> int:
@@ -84,6 +85,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
+    keep(path, source)
     tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
     return compile(tree, path, "exec", dont_inherit=True)
 
