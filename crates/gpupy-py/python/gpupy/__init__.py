@@ -78,6 +78,7 @@ _LATER = {
     "jit": "._jit.jit:jit",
     "JitError": "._jit.recording:JitError",
     "from_chunks": "._outside.arrays:from_chunks",
+    "loops": "._program.loop_report:loops",
     "open_memmap": "._outside.arrays:open_memmap",
     "progress": "._outside.progress:progress",
     "store": "._outside.storing:store",

@@ -46,6 +46,7 @@ from ._gpupy import use as use
 from ._program.imports import install as install
 from ._program.imports import load_ipython_extension as load_ipython_extension
 from ._program.imports import unload_ipython_extension as unload_ipython_extension
+from ._program.loop_report import loops as loops
 from ._program.drivers import driver as driver
 from ._program.drivers import reset_stats as reset_stats
 from ._program.drivers import stats as stats

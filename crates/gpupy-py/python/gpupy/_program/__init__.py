@@ -2,8 +2,9 @@
 
 ``drivers.py`` has the choice of a driver and the counters; ``imports.py`` replaces NumPy in a program's
 imports, ``script.py`` in its source, where ``rewritten.py`` has
-what is put there besides; ``running.py`` runs modules; ``versions.py`` has what a report needs, and
-``disk_cache.py`` the command for what drivers keep on disk.
+what is put there besides; ``running.py`` runs modules. ``texts.py`` keeps their texts, of which
+``loop_report.py`` tells the loops. ``versions.py`` has what a report needs, and ``disk_cache.py`` the
+command for what drivers keep on disk.
 
 Not here: blocks of a program (``_scopes``).
 """

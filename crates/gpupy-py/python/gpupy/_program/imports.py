@@ -22,6 +22,7 @@ import gpupy
 
 from .._classes import kind
 from .._gpupy import in_one_step
+from . import texts
 
 _THEIRS = (builtins.__import__, importlib.import_module, importlib.__import__)
 
@@ -174,6 +175,11 @@ def _tell_of(module: str, names: Mapping[str, object]) -> None:
     warnings.warn(words, UserWarning, stacklevel=3)
 
 
+def is_own(names: Mapping[str, object]) -> bool:
+    """Whether these are the names of a module of a program that runs with gpupy in NumPy's place."""
+    return _own.has(names)
+
+
 def is_programs(frame: types.FrameType) -> bool:
     """Whether a frame runs code of a program that runs with gpupy in NumPy's place."""
     return _own.asks(frame)
@@ -243,11 +249,13 @@ def install() -> None:
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext gpupy``: ``import numpy`` in later cells gives gpupy."""
     put([os.getcwd()], True)
+    texts.note_notebook(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext gpupy``: imports give NumPy again. Earlier imports stay."""
     statement, function, called = _THEIRS
+    texts.forget_notebook()
     in_one_step(
         (globals().__setitem__, "_own", Own()),
         *kind.answering_no_more(),

@@ -11,7 +11,7 @@ import sys
 import types
 from importlib.machinery import ModuleSpec
 
-from . import imports
+from . import imports, texts
 
 
 def module(name: str, arguments: list[str]) -> int:
@@ -58,6 +58,7 @@ def standard_input(arguments: list[str]) -> int:
 def _run_text(text: str | bytes, name: str, arguments: list[str]) -> int:
     sys.path[0] = ""
     imports.put([os.getcwd()], True)
+    texts.keep(name, text)
     compiled = compile(text, name, "exec", dont_inherit=True)
     return _run(types.ModuleType("__main__"), compiled, arguments)
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from .imports import ours, put
+from .texts import keep
 
 
 def run(path: str, arguments: list[str]) -> int:
@@ -46,6 +47,9 @@ def run(path: str, arguments: list[str]) -> int:
     exec(code, main.__dict__)
     return 0
 
+
+# Whether loops have sites, at which something else may run them: only in tests, until there is something.
+HAS_SITES = False
 
 # The name of the module that stands for one, or `None` where that stays.
 _Names: TypeAlias = Callable[[str], str | None]
@@ -84,7 +88,13 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
+    keep(path, source)
     tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
+    if HAS_SITES:
+        # Programs start without it.
+        from .._loops import second_copy
+
+        return second_copy.compiled(tree, path)
     return compile(tree, path, "exec", dont_inherit=True)
 
 

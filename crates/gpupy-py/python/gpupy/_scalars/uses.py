@@ -23,7 +23,7 @@ import gpupy
 from .syntax import SyntaxTree
 
 # Methods, and functions of NumPy's, that give one number.
-_REDUCTIONS = frozenset(
+REDUCTIONS = frozenset(
     "all any argmax argmin average dot inner max mean min nanmax nanmean nanmin nanstd nansum nanvar norm"
     " prod ptp std sum trace var vdot".split()
 )
@@ -68,7 +68,7 @@ class Uses:
         if not isinstance(node, ast.Call):
             return True
         function = node.func
-        if isinstance(function, ast.Attribute) and function.attr in _REDUCTIONS:
+        if isinstance(function, ast.Attribute) and function.attr in REDUCTIONS:
             return self._module(function) in (None, np, gpupy)
         return self._is_pythons(function, {"abs"}) or self._is_ufunc(function)
 

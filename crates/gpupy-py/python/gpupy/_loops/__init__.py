@@ -1,0 +1,13 @@
+"""Loops of programs that may be compiled where they stand, by their text.
+
+``constructs.py`` is the table of what a loop may hold and why one is refused, ``callables.py`` has the
+functions that it may call; ``nests.py`` is what is found, plain data; ``bindings.py`` says what names mean
+in a text, ``loop_facts.py`` collects what a loop does, ``loop_finder.py`` goes through the statements. Each
+imports only those before it.
+
+``sites.py`` and ``second_copy.py`` are for what is to run loops: a site in front of each, and a copy of it
+that goes on where that leaves. Until there is something, programs are compiled without them.
+
+Not here: the report to the program (``_program/loop_report.py``), functions that are compiled whole
+(``_kernel``). Nothing is compiled yet.
+"""

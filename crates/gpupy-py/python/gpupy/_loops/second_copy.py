@@ -1,0 +1,194 @@
+"""Loops with a site in front of them, and a second copy that goes on where another's run of them left.
+
+Owns ``compiled``. Of a loop that qualifies becomes, all of it in the lines and columns of the loop,
+
+    if SITE.isascii or SITE.stays():
+        for i in x:                     # as written
+            y[i] = s
+    else:
+        if SITE.has("i"): i = SITE.value("i")
+        if SITE.runs(0):
+            for i in SITE.rest(0) or x:
+                if SITE.runs(1): y[i] = s
+
+Invariants: code whose sites are closed does what the text does, with its lines, columns, names, and events
+of tracing; a text that cannot be compiled so is compiled as written, with its own errors and warnings. Not
+here: what a site answers (``sites.py``), which loops qualify (``loop_finder.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import types
+from typing import Any
+
+from .loop_finder import find
+from .nests import FoundLoop
+from .sites import CLOSED, Site
+
+# The beginning of a site's placeholder until the code is there; no text of a program has it.
+_MARK = b"site " + os.urandom(16)
+
+
+def compiled(tree: ast.Module, file: str) -> types.CodeType:
+    """The code of a module with a site for each of its nests, all closed. The tree is changed meanwhile."""
+    placed = _Placed(tree, file)
+    try:
+        placed.put()
+        code = compile(tree, file, "exec", dont_inherit=True)
+        return _with_sites(code, placed.sites)
+    except SyntaxError:
+        # The program's own, as the loop stands before its copy.
+        raise
+    except Exception:
+        # Nested too deep with the copies.
+        placed.undo()
+        return compile(tree, file, "exec", dont_inherit=True)
+
+
+def sites(code: types.CodeType) -> list[Site]:
+    """The sites in a code object and those in it, in the order of the text."""
+    found = [one for one in code.co_consts if isinstance(one, Site)]
+    inner = [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    every = [*found, *(one for part in inner for one in sites(part))]
+    return sorted(every, key=lambda site: (site.nest.place.line, site.nest.place.column))
+
+
+def _with_sites(code: types.CodeType, known: dict[bytes, Site]) -> types.CodeType:
+    consts: list[Any] = []
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            consts.append(_with_sites(one, known))
+        else:
+            consts.append(known.get(one, one) if type(one) is bytes else one)
+    if all(new is old for new, old in zip(consts, code.co_consts, strict=True)):
+        return code
+    return code.replace(co_consts=tuple(consts))
+
+
+class _Placed:
+    """The sites of a tree."""
+
+    def __init__(self, tree: ast.Module, file: str) -> None:
+        self._tree, self._file = tree, file
+        self.sites: dict[bytes, Site] = {}
+        self._undo: list[tuple[list[ast.stmt], int, ast.stmt]] = []
+
+    def put(self) -> None:
+        """Puts a site before each nest."""
+        nests = [nest for loop in find(self._tree, self._file) for nest in loop.nests()]
+        by_place = {(nest.place.line, nest.place.column): nest for nest in nests}
+        stack: list[Any] = [self._tree]
+        while stack and by_place:
+            node = stack.pop()
+            for block in ("body", "orelse", "handlers", "finalbody", "cases"):
+                inside = getattr(node, block, None)
+                if not isinstance(inside, list):
+                    continue
+                for number, one in enumerate(inside):
+                    place = getattr(one, "lineno", None), getattr(one, "col_offset", None)
+                    if isinstance(one, ast.For | ast.While) and place in by_place:
+                        self._put_before(inside, number, one, by_place.pop(place))
+                    else:
+                        stack.append(one)
+
+    def undo(self) -> None:
+        """Makes the tree what it was."""
+        while self._undo:
+            block, number, loop = self._undo.pop()
+            block[number] = loop
+
+    def _put_before(
+        self, block: list[ast.stmt], number: int, loop: ast.For | ast.While, nest: FoundLoop
+    ) -> None:
+        if _warns(loop):
+            return
+        mark = b"%s%d" % (_MARK, len(self.sites))
+        self.sites[mark] = Site(nest)
+        self._undo.append((block, number, loop))
+        block[number] = _Copy(mark, nest).around(loop)
+
+
+def _warns(loop: ast.AST) -> bool:
+    """Whether compiling a loop may warn, which would be heard twice."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Compare):
+            if any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
+                if any(map(_is_literal, (node.left, *node.comparators))):
+                    return True
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Constant | ast.Tuple):
+            return True
+    return False
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Whether `is` with it may warn."""
+    if isinstance(node, ast.Constant):
+        return not any(node.value is one for one in (None, True, False, ...))
+    return isinstance(node, ast.Tuple)
+
+
+class _Copy:
+    """The second copy of a loop. Expressions belong to both."""
+
+    def __init__(self, mark: bytes, nest: FoundLoop) -> None:
+        self._mark, self._nest, self._count = mark, nest, 0
+
+    def around(self, loop: ast.For | ast.While) -> ast.stmt:
+        """The statement in the place of a loop."""
+        names = sorted(self._nest.facts.writes) if self._nest.facts is not None else []
+        given = [
+            ast.If(
+                self._call("has", ast.Constant(name)),
+                [ast.Assign([ast.Name(name, ast.Store())], self._call("value", ast.Constant(name)))],
+                [],
+            )
+            for name in names
+        ]
+        test = ast.BoolOp(ast.Or(), [ast.Attribute(self._site(), CLOSED, ast.Load()), self._call("stays")])
+        whole = ast.If(test, [loop], [*given, self._statement(loop)])
+        return _at(loop, whole)
+
+    def _statement(self, node: Any) -> ast.stmt:
+        number = self._count
+        self._count += 1
+        new = node
+        if isinstance(node, ast.For):
+            rest = ast.BoolOp(ast.Or(), [self._call("rest", ast.Constant(number)), node.iter])
+            # Errors of what is no iterable are shown here.
+            ast.copy_location(rest, node.iter)
+            new = ast.For(node.target, rest, self._block(node.body), self._block(node.orelse))
+        elif isinstance(node, ast.While | ast.If):
+            inside, behind = (
+                self._call("enters", ast.Constant(number), ast.Constant(block))
+                for block in ("body", "orelse")
+            )
+            asked = ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), behind), node.test])
+            test = ast.BoolOp(ast.Or(), [inside, ast.copy_location(asked, node.test)])
+            ast.copy_location(test, node.test)
+            new = type(node)(test, self._block(node.body), self._block(node.orelse))
+        ast.copy_location(new, node)
+        return _at(node, ast.If(self._call("runs", ast.Constant(number)), [new], []))
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [self._statement(one) for one in body]
+
+    def _site(self) -> ast.expr:
+        return ast.Constant(self._mark)
+
+    def _call(self, method: str, *arguments: ast.expr) -> ast.expr:
+        return ast.Call(ast.Attribute(self._site(), method, ast.Load()), list(arguments), [])
+
+
+def _at(node: Any, new: ast.stmt) -> ast.stmt:
+    """A statement whose parts without a place stand at the beginning of a node.
+
+    Python gives attributes the last line of their place, which has to be the first one of a loop.
+    """
+    line, column = node.lineno, node.col_offset
+    place = {"lineno": line, "col_offset": column, "end_lineno": line, "end_col_offset": column + 1}
+    for one in ast.walk(new):
+        if "lineno" in one._attributes and not hasattr(one, "lineno"):
+            vars(one).update(place)
+    return new
