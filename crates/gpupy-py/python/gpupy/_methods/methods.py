@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._classes import extents
-from .._compute import complex_parts, linear, reductions, sorting
+from .._compute import complex_parts, linear, reductions, searching, sorting
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
 from .._gpupy import call, ndarray, new_array, numpy_attribute
@@ -144,6 +144,7 @@ _OWN = {
     "real": complex_parts.attribute("real"),
     "repeat": joining.repeat_method,
     "round": select.round_method,
+    "searchsorted": searching.searchsorted_method,
     "setflags": setflags,
     "squeeze": squeeze,
     "sort": sorting.sort_in_place,

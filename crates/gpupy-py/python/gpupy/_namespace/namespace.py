@@ -14,7 +14,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, reductions, sorting
+from .._compute import complex_parts, linalg, linear, reductions, searching, sorting
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -40,6 +40,7 @@ OWN = {
     **joining.FUNCTIONS,
     **linear.FUNCTIONS,
     **reductions.FUNCTIONS,
+    **searching.FUNCTIONS,
     **select.FUNCTIONS,
     **shape.FUNCTIONS,
     **sorting.FUNCTIONS,
@@ -259,6 +260,7 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
+    found.update(searching.COMPILED)
     return found
 
 

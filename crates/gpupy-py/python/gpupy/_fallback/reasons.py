@@ -1,19 +1,24 @@
-"""Why a function is NumPy's: what `docs/coverage.md` says of it.
+"""Why a function is NumPy's: what `docs/coverage.md` says of it, and what a call says that goes there.
 
-Owns ``OF_NAMES``, by module and function, and ``OF_MODULES``, for modules of which every function is NumPy's.
-Not here: which functions fall back, which is tried (``write.py``).
+Owns ``OF_NAMES``, by module and function, ``OF_MODULES``, for modules of which every function is NumPy's, and
+``of``, the reason by the name that a call is counted under. Not here: which functions fall back, which is
+tried (``coverage/write.py``), and which NumPy does sooner (``sooner.py``).
 """
 
+import functools
+
+import numpy as np
+
+_LAPACK = "a decomposition, which is LAPACK's"
 _PARTIAL = "partial order has no form of drivers, and sorting everything takes longer"
 _COUNTING = "counting by value would add to elements that several points share, which no driver does"
-_SEARCHING = "binary search has no form of drivers"
 _SLIDING = "sums of products over a moving window have no form of drivers"
-_LAPACK = "a decomposition, which is LAPACK's"
 _CHECKED = "each index is checked, and refused, before anything is computed"
+_ABSENT = "drivers have no such operation"
 _FFT = "transforms are pocketfft's"
 
 
-def _of(words, reason):
+def _of(words: str, reason: str) -> dict[str, str]:
     return dict.fromkeys(words.split(), reason)
 
 
@@ -24,24 +29,25 @@ OF_NAMES = {
         ),
         **_of("bincount histogram histogram2d histogramdd", _COUNTING),
         **_of("histogram_bin_edges", "edges are a handful of numbers"),
-        **_of("searchsorted digitize interp", _SEARCHING),
         **_of("convolve correlate poly polymul", _SLIDING),
         **_of("polyfit roots", _LAPACK),
         **_of("choose ravel_multi_index unravel_index", _CHECKED),
         **_of("packbits unpackbits", "bits within bytes are no elements of drivers"),
-        **_of("bmat", "matrices are NumPy's own class"),
         **_of("frexp modf", "ufuncs of two results have no form of drivers"),
         **_of("matvec vecmat vecdot", "drivers have no such generalised ufunc"),
+        **_of("bitwise_count gcd lcm ldexp", _ABSENT),
+        **_of("bmat", "matrices are NumPy's own class"),
         **_of("isnat", "dates are NumPy's own dtype"),
     },
-    "numpy.linalg": _of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
-    "numpy.fft": {},
-}
-# Of others.
-OTHERWISE = {
-    "numpy": "drivers have no such operation",
-    "numpy.linalg": _LAPACK,
-    "numpy.fft": _FFT,
+    "numpy.linalg": {
+        **_of(
+            "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_rank pinv qr slogdet solve svd "
+            "svdvals",
+            _LAPACK,
+        ),
+        **_of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
+    },
+    "numpy.fft": _of("fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn", _FFT),
 }
 
 OF_MODULES = {
@@ -54,3 +60,18 @@ OF_MODULES = {
     "numpy.polynomial": "coefficients are a handful of numbers; NumPy's classes compute with them",
     "numpy.testing": "comparisons for tests",
 }
+
+
+@functools.cache
+def _all() -> dict[str, str]:
+    """The reasons by name alone, for names that mean one function."""
+    drawn = set(np.random.__all__) - set(np.__all__)
+    found = dict.fromkeys(drawn, OF_MODULES["numpy.random"])
+    for reasons in OF_NAMES.values():
+        found.update(reasons)
+    return found
+
+
+def of(name: str) -> str | None:
+    """Why calls that are counted under a name are NumPy's; ``None`` where other calls of it are recorded."""
+    return _all().get(name)
