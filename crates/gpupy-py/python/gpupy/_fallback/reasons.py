@@ -14,7 +14,6 @@ _PARTIAL = "partial order has no form of drivers, and sorting everything takes l
 _COUNTING = "counting by value would add to elements that several points share, which no driver does"
 _SLIDING = "sums of products over a moving window have no form of drivers"
 _CHECKED = "each index is checked, and refused, before anything is computed"
-_ABSENT = "drivers have no such operation"
 _FFT = "transforms are pocketfft's"
 
 
@@ -33,9 +32,6 @@ OF_NAMES = {
         **_of("polyfit roots", _LAPACK),
         **_of("choose ravel_multi_index unravel_index", _CHECKED),
         **_of("packbits unpackbits", "bits within bytes are no elements of drivers"),
-        **_of("frexp modf", "ufuncs of two results have no form of drivers"),
-        **_of("matvec vecmat vecdot", "drivers have no such generalised ufunc"),
-        **_of("bitwise_count gcd lcm ldexp", _ABSENT),
         **_of("bmat", "matrices are NumPy's own class"),
         **_of("isnat", "dates are NumPy's own dtype"),
     },
