@@ -411,6 +411,23 @@ CALLS = """
     less(v,w,where=bo,out=bo.copy())
     multiply(v,v,where=np.False_,out=s.copy())
     negative(v,where=bo,out=(s.copy(),))
+    digitize(v,s)
+    digitize(v,s[::-1],right=True)
+    digitize(v,w)
+    interp(v,s,w)
+    interp(s,s,w,left=-1.0)
+    median(m,axis=0)
+    median(nv)
+    median(e0)
+    nanmedian(nm,axis=1)
+    nanmedian(nv)
+    nanpercentile(nv,[20,50])
+    nanquantile(nm,0.3,axis=1)
+    percentile(m,[10.0,90.0],axis=1)
+    percentile(iv,30)
+    percentile(v,101)
+    quantile(v,0.3,method="nearest")
+    quantile(m,[0.5],axis=(0,1),keepdims=True)
 """
 CALLS = [f"np.{line.strip()}" for line in CALLS.strip().splitlines()]
 

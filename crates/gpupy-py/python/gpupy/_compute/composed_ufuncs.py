@@ -27,9 +27,6 @@ def operands(ufunc: np.ufunc, args: tuple[Any, ...]) -> list[ndarray] | None:
         return None
     if not all(type(a) in _NUMBERS or (type(a) is ndarray and a._lazy) for a in args):
         return None
-    largest = max(arrays, key=lambda a: a.size)
-    if sooner.is_numpys(ufunc.__name__, largest, arrays):
-        return None
     shown = [a._meta_array() if type(a) is ndarray else a for a in args]
     kinds = [type(a) if type(a) in (int, float) else np.asarray(a).dtype for a in shown]
     try:
@@ -63,8 +60,16 @@ def number(made: Any) -> Any:
 def composed(ufunc: np.ufunc, function: Callable[..., Any]) -> Callable[..., Any]:
     """The composition as a call of the ufunc; ``function`` gets operands in the dtypes of NumPy's loops."""
 
+    name = ufunc.__name__
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = None if kwargs else operands(ufunc, args)
+        if kwargs or not args:
+            return NotImplemented
+        first, last = args[0], args[-1]
+        most = last if getattr(last, "size", 0) > getattr(first, "size", 0) else first
+        if sooner.is_numpys(name, most, args):
+            return NotImplemented
+        given = operands(ufunc, args)
         made = NotImplemented if given is None else function(*given)
         if made is NotImplemented:
             return made

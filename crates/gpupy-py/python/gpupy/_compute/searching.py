@@ -61,9 +61,9 @@ def searchsorted_method(self, v, side="left", sorter=None):
 
 def _searched(a: Any, v: Any, side: Any, sorter: Any) -> Any:
     """The places, or ``None`` where NumPy has to find them."""
-    if not {type(a), type(v), *(() if sorter is None else (type(sorter),))} <= _GIVEN:
+    if sooner.is_numpys("searchsorted", v, (a,)) or not any(type(x) is ndarray for x in (a, v)):
         return None
-    if sooner.is_numpys("searchsorted", v, (a, sorter)) or not any(type(x) is ndarray for x in (a, v)):
+    if not {type(a), type(v), list if sorter is None else type(sorter)} <= _GIVEN:
         return None
     rows, wanted = asanyarray(a), asanyarray(v)
     if not (rows._lazy and wanted._lazy and rows.ndim == 1 and type(side) is str and side in _SIDES):
@@ -136,8 +136,8 @@ def _between(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
 
 
 FUNCTIONS = {"searchsorted": searchsorted}
-# By NumPy's functions in C that those in Python call.
-COMPILED = {
+# By NumPy's functions that its others call.
+INSIDE = {
     np.lib._function_base_impl._monotonicity: monotonicity,  # type: ignore[attr-defined]
     np.lib._function_base_impl.compiled_interp: interpolated,  # type: ignore[attr-defined]
 }

@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 _LAPACK = "a decomposition, which is LAPACK's"
-_PARTIAL = "partial order has no form of drivers, and sorting everything takes longer"
 _COUNTING = "counting by value would add to elements that several points share, which no driver does"
 _SLIDING = "sums of products over a moving window have no form of drivers"
 _CHECKED = "each index is checked, and refused, before anything is computed"
@@ -23,9 +22,6 @@ def _of(words: str, reason: str) -> dict[str, str]:
 
 OF_NAMES = {
     "numpy": {
-        **_of(
-            "argpartition partition median nanmedian percentile nanpercentile quantile nanquantile", _PARTIAL
-        ),
         **_of("bincount histogram histogram2d histogramdd", _COUNTING),
         **_of("histogram_bin_edges", "edges are a handful of numbers"),
         **_of("convolve correlate poly polymul", _SLIDING),

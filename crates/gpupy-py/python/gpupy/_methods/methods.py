@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._classes import extents
-from .._compute import complex_parts, linear, reductions, searching, sorting
+from .._compute import complex_parts, linear, ranking, reductions, searching, sorting
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
 from .._gpupy import call, ndarray, new_array, numpy_attribute
@@ -124,6 +124,7 @@ _OWN = {
     "__setstate__": setstate,
     "__reduce_ex__": reduce_ex,
     "_place": place_of,
+    "argpartition": ranking.argpartition_method,
     "argsort": sorting.argsort_method,
     "astype": astype,
     "clip": clip,
@@ -140,6 +141,7 @@ _OWN = {
     "item": item,
     "mT": property(lambda self: self._views(operator.attrgetter("mT"))),
     "nonzero": positions.nonzero_method,
+    "partition": ranking.partition_in_place,
     "ravel": ravel,
     "real": complex_parts.attribute("real"),
     "repeat": joining.repeat_method,

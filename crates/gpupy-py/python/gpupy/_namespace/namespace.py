@@ -14,7 +14,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, reductions, searching, sorting
+from .._compute import complex_parts, linalg, linear, ranking, reductions, searching, sorting
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -39,6 +39,7 @@ OWN = {
     **iteration.FUNCTIONS,
     **joining.FUNCTIONS,
     **linear.FUNCTIONS,
+    **ranking.FUNCTIONS,
     **reductions.FUNCTIONS,
     **searching.FUNCTIONS,
     **select.FUNCTIONS,
@@ -52,6 +53,7 @@ _adapted: dict[int, tuple[Any, Any]] = {}
 # Our functions in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
+    "gpupy.lib._utils_impl": ranking.UTILITIES,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
     "gpupy.linalg": linalg.FUNCTIONS,
     "gpupy.random": generators.FUNCTIONS,
@@ -260,7 +262,8 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
-    found.update(searching.COMPILED)
+    found.update(ranking.INSIDE)
+    found.update(searching.INSIDE)
     return found
 
 

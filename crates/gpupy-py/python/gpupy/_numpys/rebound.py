@@ -23,7 +23,7 @@ from .._classes.ufuncs import ufunc_of
 from .._creation.conversion import asanyarray
 from .._fallback import policy, sooner
 from .._fallback.through_numpy import through_numpy
-from .._gpupy import ndarray, ufunc
+from .._gpupy import call, ndarray, ufunc
 from .._session import locks
 from . import submodules
 
@@ -34,8 +34,8 @@ NAMES = frozenset(
     "isneginf isposinf isreal nan_to_num real_if_close resize sinc "
     # Differences, averages and integrals.
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "
-    # Searches.
-    "digitize interp "
+    # Searches, medians and quantiles.
+    "digitize interp median nanmedian nanpercentile nanquantile percentile quantile "
     # Shapes and places.
     "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
     "fill_diagonal insert ix_ mask_indices piecewise require row_stack select "
@@ -76,22 +76,19 @@ def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[
     if not isinstance(source, types.FunctionType) or not _is_bound(source):
         return None
     ours: Callable[..., Any] | None = None
-    is_making, may_wait = name in _MAKING, name in sooner.FEW or name in sooner.ON_CPU
+    is_making, is_choice = name in _MAKING, name in sooner.FEW or name in sooner.ON_CPU
 
     def function(*args: Any, **kwargs: Any) -> Any:
         nonlocal ours
-        if is_making or (_is_for_drivers(args, kwargs) and not (may_wait and _is_sooner(name, args))):
+        if is_choice and sooner.is_numpys_call(name, args, kwargs):
+            return call(name, theirs, args, kwargs)
+        if is_making or _is_for_drivers(args, kwargs):
             if ours is None:
                 ours = _bound(source)
-            return ours(*args, **kwargs)
+            return sooner.by_drivers(ours, args, kwargs) if is_choice else ours(*args, **kwargs)
         return fallback(*args, **kwargs)
 
     return function
-
-
-def _is_sooner(name: str, args: Any) -> bool:
-    """Whether NumPy does it sooner."""
-    return sooner.is_numpys(name, args[0] if args else None, args[1:])
 
 
 def _is_for_drivers(args: Any, kwargs: Any) -> bool:
