@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 _LAPACK = "a decomposition, which is LAPACK's"
-_COUNTING = "counting by value would add to elements that several points share, which no driver does"
 _SLIDING = "sums of products over a moving window have no form of drivers"
 _CHECKED = "each index is checked, and refused, before anything is computed"
 _FFT = "transforms are pocketfft's"
@@ -22,11 +21,9 @@ def _of(words: str, reason: str) -> dict[str, str]:
 
 OF_NAMES = {
     "numpy": {
-        **_of("bincount histogram histogram2d histogramdd", _COUNTING),
-        **_of("histogram_bin_edges", "edges are a handful of numbers"),
         **_of("convolve correlate poly polymul", _SLIDING),
         **_of("polyfit roots", _LAPACK),
-        **_of("choose ravel_multi_index unravel_index", _CHECKED),
+        **_of("choose", _CHECKED),
         **_of("packbits unpackbits", "bits within bytes are no elements of drivers"),
         **_of("bmat", "matrices are NumPy's own class"),
         **_of("isnat", "dates are NumPy's own dtype"),

@@ -15,11 +15,18 @@ from .._gpupy import jit as _own
 from . import policy
 
 # By function: up to so many elements in host memory; and of others.
-FEW = {"digitize": 16384, "interp": 32768, "ldexp": 32768, "modf": 16384, "searchsorted": 16384}
+FEW = {
+    **dict.fromkeys(("digitize", "modf", "searchsorted"), 16384),
+    **dict.fromkeys(("interp", "ldexp"), 32768),
+    **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
+}
 _LITTLE = 32768
 # Functions that no number of elements makes faster on the driver `cpu`, each with the reason.
 ON_CPU = {
     **dict.fromkeys(("gcd", "lcm"), "loops of different lengths are as long as the longest of many"),
+    **dict.fromkeys(
+        ("bincount", "histogram", "histogram_bin_edges"), "one thread counts faster than many sort"
+    ),
     **dict.fromkeys(("bitwise_count", "frexp"), "the processor has instructions for it"),
     **dict.fromkeys(("matvec", "vecdot", "vecmat"), "BLAS and loops over short rows are as fast"),
     **dict.fromkeys(

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, ranking, reductions, searching, sorting
+from .._compute import complex_parts, counting, linalg, linear, ranking, reductions, searching, sorting
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -27,6 +27,7 @@ from . import files
 OWN = {
     **complex_parts.FUNCTIONS,
     **constants.FUNCTIONS,
+    **counting.FUNCTIONS,
     **conversion.FUNCTIONS,
     **coordinates.FUNCTIONS,
     **ranges.FUNCTIONS,
@@ -262,6 +263,7 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
+    found.update(counting.INSIDE)
     found.update(ranking.INSIDE)
     found.update(searching.INSIDE)
     return found

@@ -34,8 +34,9 @@ NAMES = frozenset(
     "isneginf isposinf isreal nan_to_num real_if_close resize sinc "
     # Differences, averages and integrals.
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "
-    # Searches, medians and quantiles.
-    "digitize interp median nanmedian nanpercentile nanquantile percentile quantile "
+    # Searches, counts, medians and quantiles.
+    "digitize histogram2d histogram_bin_edges interp median nanmedian nanpercentile nanquantile percentile "
+    "quantile "
     # Shapes and places.
     "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
     "fill_diagonal insert ix_ mask_indices piecewise require row_stack select "
