@@ -10,8 +10,6 @@ import functools
 import numpy as np
 
 _LAPACK = "a decomposition, which is LAPACK's"
-_SLIDING = "sums of products over a moving window have no form of drivers"
-_CHECKED = "each index is checked, and refused, before anything is computed"
 _FFT = "transforms are pocketfft's"
 
 
@@ -21,10 +19,7 @@ def _of(words: str, reason: str) -> dict[str, str]:
 
 OF_NAMES = {
     "numpy": {
-        **_of("convolve correlate poly polymul", _SLIDING),
         **_of("polyfit roots", _LAPACK),
-        **_of("choose", _CHECKED),
-        **_of("packbits unpackbits", "bits within bytes are no elements of drivers"),
         **_of("bmat", "matrices are NumPy's own class"),
         **_of("isnat", "dates are NumPy's own dtype"),
     },

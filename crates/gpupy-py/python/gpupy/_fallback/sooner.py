@@ -18,6 +18,7 @@ from . import policy
 FEW = {
     **dict.fromkeys(("digitize", "modf", "searchsorted"), 16384),
     **dict.fromkeys(("interp", "ldexp"), 32768),
+    "choose": 1 << 16,
     **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
 }
 _LITTLE = 32768
@@ -27,7 +28,12 @@ ON_CPU = {
     **dict.fromkeys(
         ("bincount", "histogram", "histogram_bin_edges"), "one thread counts faster than many sort"
     ),
-    **dict.fromkeys(("bitwise_count", "frexp"), "the processor has instructions for it"),
+    **dict.fromkeys(
+        ("bitwise_count", "frexp", "packbits", "unpackbits"), "the processor has instructions for it"
+    ),
+    **dict.fromkeys(
+        ("convolve", "correlate", "poly", "polymul"), "a short window stays in registers, or is BLAS's"
+    ),
     **dict.fromkeys(("matvec", "vecdot", "vecmat"), "BLAS and loops over short rows are as fast"),
     **dict.fromkeys(
         "argpartition median nanmedian nanpercentile nanquantile partition percentile quantile".split(),

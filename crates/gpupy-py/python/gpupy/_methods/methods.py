@@ -15,7 +15,7 @@ from .._compute import complex_parts, linear, ranking, reductions, searching, so
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
 from .._gpupy import call, ndarray, new_array, numpy_attribute
-from .._indexing import index_arrays, positions, select
+from .._indexing import choices, index_arrays, positions, select
 from .._views import joining, shape
 from .._views.flat import flatiter, set_flat
 from .elements import astype, clip, conjugate, contains, fill, flatten, item, place_of, ravel, view
@@ -127,6 +127,7 @@ _OWN = {
     "argpartition": ranking.argpartition_method,
     "argsort": sorting.argsort_method,
     "astype": astype,
+    "choose": choices.choose_method,
     "clip": clip,
     "compress": index_arrays.compress_method,
     "conj": conjugate,

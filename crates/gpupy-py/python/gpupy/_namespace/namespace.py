@@ -14,17 +14,29 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, counting, linalg, linear, ranking, reductions, searching, sorting
+from .._compute import (
+    complex_parts,
+    counting,
+    linalg,
+    linear,
+    packed_bits,
+    ranking,
+    reductions,
+    searching,
+    sorting,
+    windows,
+)
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
-from .._indexing import index_arrays, positions, select
+from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
 from .._session import errstate
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
 
 OWN = {
+    **choices.FUNCTIONS,
     **complex_parts.FUNCTIONS,
     **constants.FUNCTIONS,
     **counting.FUNCTIONS,
@@ -40,12 +52,14 @@ OWN = {
     **iteration.FUNCTIONS,
     **joining.FUNCTIONS,
     **linear.FUNCTIONS,
+    **packed_bits.FUNCTIONS,
     **ranking.FUNCTIONS,
     **reductions.FUNCTIONS,
     **searching.FUNCTIONS,
     **select.FUNCTIONS,
     **shape.FUNCTIONS,
     **sorting.FUNCTIONS,
+    **windows.FUNCTIONS,
 }
 
 # By the id of NumPy's object: ours, and that object.
@@ -263,9 +277,8 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
-    found.update(counting.INSIDE)
-    found.update(ranking.INSIDE)
-    found.update(searching.INSIDE)
+    for module in (counting, ranking, searching, windows):
+        found.update(module.INSIDE)
     return found
 
 

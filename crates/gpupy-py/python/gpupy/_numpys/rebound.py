@@ -47,7 +47,7 @@ NAMES = frozenset(
     "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values "
     # Polynomials and functions.
-    "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
+    "convolve correlate i0 poly polyadd polyder polydiv polyint polysub polyval sort_complex "
     # Functions of numbers.
     "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices "
     "triu_indices".split()
