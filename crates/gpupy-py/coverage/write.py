@@ -1,7 +1,7 @@
 """Which functions are recorded: ``python coverage/write.py`` writes `docs/coverage.md`.
 
 Each function is called with arrays of gpupy while fallbacks are forbidden (``calls.py``); what goes to NumPy
-gets its reason (``gpupy/_fallback/reasons.py``). With ``--check`` nothing is written, and a page that is not
+gets its reason (``gpupy/_session/reasons.py``). With ``--check`` nothing is written, and a page that is not
 as it would be written is an error. Not here: whether values are NumPy's (the tests).
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from calls import arrays, call_of_ufunc, calls
 
 import gpupy
-from gpupy._fallback.reasons import OF_MODULES, OF_NAMES
-from gpupy._fallback.sooner import FEW, ON_CPU
+from gpupy._numpys.sooner import FEW, ON_CPU
+from gpupy._session.reasons import OF_MODULES, OF_NAMES
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
 # Few elements are computed at once, many are recorded: both ways have to be ours.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._creation.conversion import asanyarray
-from .._fallback import sooner
 from .._gpupy import is_lazy, ndarray
+from .._numpys import sooner
 
 _NUMBERS = frozenset((bool, int, float))
 
@@ -182,17 +182,16 @@ def _vecmat(v: Any, m: Any) -> Any:
     return (_conjugate(v)[..., None, :] @ m)[..., 0, :]
 
 
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "bitwise_count": _bitwise_count,
+    "frexp": _frexp,
+    "ldexp": _ldexp,
+    "matvec": _matvec,
+    "modf": _modf,
+    "vecdot": _vecdot,
+    "vecmat": _vecmat,
+}
+# Some came with NumPy 2.2.
 COMPOSED = {
-    name: composed(getattr(np, name), function)
-    for name, function in {
-        "bitwise_count": _bitwise_count,
-        "frexp": _frexp,
-        "ldexp": _ldexp,
-        "matvec": _matvec,
-        "modf": _modf,
-        "vecdot": _vecdot,
-        "vecmat": _vecmat,
-    }.items()
-    # Some came with NumPy 2.2.
-    if hasattr(np, name)
+    name: composed(getattr(np, name), function) for name, function in _FUNCTIONS.items() if hasattr(np, name)
 }

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._fallback import sooner
 from .._gpupy import call, ndarray
+from .._numpys import sooner
 
 _ORDERS = ("big", "little")
 

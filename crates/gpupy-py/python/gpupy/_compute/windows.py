@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._creation.conversion import asanyarray
-from .._fallback import sooner
 from .._gpupy import call, ndarray
+from .._numpys import sooner
+from .._numpys.rebound import inside
 
-_multiarray: Any = np._core.multiarray
+_multiarray: Any = np._core.multiarray  # type: ignore[attr-defined]
 # A kernel of more numbers is long.
 _SHORT = 128
 
@@ -62,14 +63,17 @@ def _sums(a: Any, v: Any, mode: Any) -> Any:
 
 def polymul(a1, a2):
     """NumPy's makes polynomials of both, and convolves their coefficients."""
-    rows = [asanyarray(a) if type(a) in (ndarray, np.ndarray, list, tuple) else None for a in (a1, a2)]
+    rows: list[Any] = [
+        asanyarray(a) if type(a) in (ndarray, np.ndarray, list, tuple) else None for a in (a1, a2)
+    ]
     ours = any(type(a) is ndarray for a in (a1, a2)) and not sooner.is_numpys("polymul", a1, (a2,))
     if not ours or not all(type(a) is ndarray and a._lazy and a.ndim == 1 and a.size for a in rows):
         return call("polymul", np.polymul, (a1, a2), {})
     trimmed = [np.trim_zeros(row, trim="f") for row in rows]
-    return np.convolve(*(row if row.size else np.zeros_like(row, shape=1) for row in trimmed))
+    first, second = (row if row.size else np.zeros_like(row, shape=1) for row in trimmed)
+    return np.convolve(first, second)
 
 
 FUNCTIONS = {"polymul": polymul}
 # By NumPy's functions that its others call.
-INSIDE = {_multiarray.correlate: correlated, _multiarray.correlate2: correlated_with_conjugates}
+INSIDE = inside(_multiarray, {"correlate": correlated, "correlate2": correlated_with_conjugates})

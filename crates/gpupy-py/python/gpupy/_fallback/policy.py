@@ -26,7 +26,7 @@ from .._gpupy import (
     set_driver_fallback,
     tell_of_fallbacks,
 )
-from . import reasons
+from .._session import reasons
 
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
 _MODES = ("allow", "warn", "error")

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._classes.subclass import has_own
 from .._creation.conversion import asanyarray
-from .._fallback import sooner
 from .._gpupy import call, ndarray
+from .._numpys import sooner
 
 # NumPy's limit in some releases.
 _MOST = 32

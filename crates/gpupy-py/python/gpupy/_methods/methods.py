@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._classes import extents
-from .._compute import complex_parts, linear, ranking, reductions, searching, sorting
+from .._compute import complex_parts, linear, reductions, sorting
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
 from .._gpupy import call, ndarray, new_array, numpy_attribute
 from .._indexing import choices, index_arrays, positions, select
+from .._searches import ranking, searching
 from .._views import joining, shape
 from .._views.flat import flatiter, set_flat
 from .elements import astype, clip, conjugate, contains, fill, flatten, item, place_of, ravel, view

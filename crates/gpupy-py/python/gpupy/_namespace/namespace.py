@@ -14,23 +14,13 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import (
-    complex_parts,
-    counting,
-    linalg,
-    linear,
-    packed_bits,
-    ranking,
-    reductions,
-    searching,
-    sorting,
-    windows,
-)
+from .._compute import complex_parts, linalg, linear, packed_bits, reductions, sorting, windows
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
 from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
+from .._searches import counting, ranking, searching
 from .._session import errstate
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
@@ -277,8 +267,8 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
-    for module in (counting, ranking, searching, windows):
-        found.update(module.INSIDE)
+    for inside in (counting.INSIDE, ranking.INSIDE, searching.INSIDE, windows.INSIDE):
+        found.update(inside)
     return found
 
 

@@ -21,11 +21,11 @@ import gpupy
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
 from .._creation.conversion import asanyarray
-from .._fallback import policy, sooner
+from .._fallback import policy
 from .._fallback.through_numpy import through_numpy
 from .._gpupy import call, ndarray, ufunc
 from .._session import locks
-from . import submodules
+from . import sooner, submodules
 
 # Others need operations that no driver has, or read NumPy's own memory.
 NAMES = frozenset(
@@ -174,6 +174,11 @@ def _bind(function: types.FunctionType) -> types.FunctionType:
         if name in theirs and name not in names:
             names[name] = ours_of(theirs[name])
     return made
+
+
+def inside(source: Any, functions: dict[str, Any]) -> dict[Any, Any]:
+    """Ours by NumPy's private functions of these names, which not every release has."""
+    return {getattr(source, name): own for name, own in functions.items() if hasattr(source, name)}
 
 
 def bound(theirs: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Owns ``OF_NAMES``, by module and function, ``OF_MODULES``, for modules of which every function is NumPy's, and
 ``of``, the reason by the name that a call is counted under. Not here: which functions fall back, which is
-tried (``coverage/write.py``), and which NumPy does sooner (``sooner.py``).
+tried (``coverage/write.py``), and which NumPy does sooner (``_numpys/sooner.py``).
 """
 
 import functools

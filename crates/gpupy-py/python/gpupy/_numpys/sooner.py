@@ -1,7 +1,9 @@
 """Calls that NumPy does sooner than drivers do: they are its, where fallbacks are allowed.
 
 Owns ``is_numpys``, and the tables that say of which functions, and why (`docs/coverage.md` says it too).
-Invariant: results are the same either way. Not here: why other functions are NumPy's (``reasons.py``).
+Invariant: results are the same either way.
+
+Not here: why other functions are NumPy's (``_session/reasons.py``).
 """
 
 import contextvars
@@ -10,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .._fallback import policy
 from .._gpupy import current_driver, eager, is_in_memory, ndarray
 from .._gpupy import jit as _own
-from . import policy
 
 # By function: up to so many elements in host memory; and of others.
 FEW = {

@@ -12,12 +12,12 @@ import numpy as np
 from .. import _gpupy
 from .._classes.subclass import has_own
 from .._creation.conversion import asanyarray
-from .._fallback import sooner
 from .._fallback.hosts import to_host
 from .._gpupy import assign_all, call, ndarray
-from .._numpys.rebound import bound
+from .._numpys import sooner
+from .._numpys.rebound import bound, inside
 
-_base: Any = np.lib._function_base_impl  # type: ignore[attr-defined]
+_base: Any = np.lib._function_base_impl
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
@@ -82,7 +82,7 @@ def nan_checked(data, result, axis):
     """What NumPy's medians call: the medians of sorted rows, of which those that end with NaN are that."""
     if type(data) is not ndarray:
         # Of masked arrays, those of what is not masked.
-        return bound(np.lib._utils_impl._median_nancheck)(data, result, axis)  # type: ignore[attr-defined]
+        return bound(np.lib._utils_impl._median_nancheck)(data, result, axis)
     if not data.size:
         return result
     last = data.take(-1, axis=axis)
@@ -133,12 +133,15 @@ def between(a, b, t, out=None):
 
 FUNCTIONS = {"argpartition": argpartition, "partition": partition}
 # By NumPy's functions that its others call.
-INSIDE = {
-    _base._get_gamma: gamma_of,
-    _base._get_indexes: neighbours,
-    _base._lerp: between,
-    _base._quantile: quantiles_of,
-    _base._ureduce: reduced,
-}
+INSIDE = inside(
+    _base,
+    {
+        "_get_gamma": gamma_of,
+        "_get_indexes": neighbours,
+        "_lerp": between,
+        "_quantile": quantiles_of,
+        "_ureduce": reduced,
+    },
+)
 # In NumPy's module of what several others use.
 UTILITIES = {"_median_nancheck": nan_checked}

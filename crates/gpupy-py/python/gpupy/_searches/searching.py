@@ -11,17 +11,19 @@ import numpy as np
 
 from .. import _gpupy
 from .._creation.conversion import asanyarray
-from .._fallback import sooner
 from .._fallback.hosts import to_host
 from .._gpupy import call, kind_of, ndarray, scalar
+from .._numpys import sooner
+from .._numpys.rebound import inside
 
+_base: Any = np.lib._function_base_impl
 _GIVEN = frozenset((ndarray, scalar, np.ndarray, list, tuple, int, float, bool))
 _SIDES = ("left", "right")
 # Positions in longer arrays take 64 bits.
 _SHORT = 2**30
 
 
-def places(a: ndarray, v: ndarray, side: str) -> ndarray:
+def places(a: ndarray, v: ndarray, side: str) -> Any:
     """Where numbers would go into a sorted vector of their dtype: before its equals, or ``right`` of them."""
     dtype = np.dtype(np.int32 if a.size < _SHORT else np.int64)
     found = np.zeros_like(v, dtype)
@@ -90,7 +92,7 @@ def _searched(a: Any, v: Any, side: Any, sorter: Any) -> Any:
 
 def monotonicity(x):
     """NumPy's, which reads the bins."""
-    return np.lib._function_base_impl._monotonicity(to_host(x))  # type: ignore[attr-defined]
+    return _base._monotonicity(to_host(x))
 
 
 def interpolated(x, xp, fp, left=None, right=None):
@@ -137,7 +139,4 @@ def _between(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
 
 FUNCTIONS = {"searchsorted": searchsorted}
 # By NumPy's functions that its others call.
-INSIDE = {
-    np.lib._function_base_impl._monotonicity: monotonicity,  # type: ignore[attr-defined]
-    np.lib._function_base_impl.compiled_interp: interpolated,  # type: ignore[attr-defined]
-}
+INSIDE = inside(_base, {"_monotonicity": monotonicity, "compiled_interp": interpolated})

@@ -14,13 +14,13 @@ import numpy as np
 from .. import _gpupy
 from .._creation.conversion import asanyarray
 from .._creation.ranges import linspace
-from .._fallback import sooner
 from .._fallback.hosts import to_host
 from .._gpupy import call, ndarray
-from .._numpys.rebound import bound
+from .._numpys import sooner
+from .._numpys.rebound import bound, inside
 from .searching import places, searchsorted
 
-_histograms: Any = np.lib._histograms_impl  # type: ignore[attr-defined]
+_histograms: Any = np.lib._histograms_impl
 # NumPy's arithmetic is within one bin of the right one of so many.
 _BINS = 1 << 18
 
@@ -95,7 +95,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     made = None
     parts = sample if isinstance(sample, (list, tuple)) else (sample,)
     if weights is None and parts and all(type(part) is ndarray and part._lazy for part in parts):
-        if not sooner.is_numpys("histogramdd", *parts[:1], parts):
+        if not sooner.is_numpys("histogramdd", parts[0], parts):
             made = sooner.by_drivers(_of_axes, (sample, bins, range, density), {})
     given = {"bins": bins, "range": range, "density": density, "weights": weights}
     return call("histogramdd", np.histogramdd, (sample,), given) if made is None else made
@@ -124,7 +124,8 @@ def _of_axes(sample: Any, bins: Any, limits: Any, density: Any) -> Any:
             ):
                 return None
         elif type(number) is int and number > 0:
-            edge = linspace(*bound(_histograms._get_outer_edges)(column, ends), number + 1)
+            first, last = bound(_histograms._get_outer_edges)(column, ends)
+            edge = linspace(first, last, number + 1)
         else:
             return None
         # What lies on the last edge is inside.
@@ -225,4 +226,4 @@ FUNCTIONS = {
     "unravel_index": unravel_index,
 }
 # By NumPy's functions that its others call.
-INSIDE = {_histograms._unsigned_subtract: width}
+INSIDE = inside(_histograms, {"_unsigned_subtract": width})
