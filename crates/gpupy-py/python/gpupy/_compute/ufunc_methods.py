@@ -60,11 +60,6 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
     Elsewhere the output keeps its elements; without one NumPy promises nothing of them, and they are zero.
     """
     operands: Any = args[: ufunc.nin]
-    if out is ... and where is dtype is None and len(args) == ufunc.nin:
-        if any(type(x) in (list, tuple) for x in operands):
-            operands = tuple(asanyarray(x) if type(x) in (list, tuple) else x for x in operands)
-        elif all(type(x) in (int, float) for x in operands):
-            return asanyarray(ufunc._numpy(*operands))
     if not any(type(x) is ndarray and x._lazy for x in operands) or any(_is_numpys(x) for x in operands):
         return None
     mask = asanyarray(where) if type(where) is np.ndarray else where
