@@ -36,6 +36,19 @@ def test_a_program_draws_the_same_picture_by_both(root, start, tmp_path, program
     assert numpy.abs(by_numpy - by_gpupy).max() <= 1
 
 
+@pytest.mark.parametrize("driver", [row["name"] for row in gpupy.drivers() if row["starts"]])
+@pytest.mark.parametrize("program", ["equalisation", "nearest"])
+def test_an_unmodified_program_needs_no_function_of_numpys(root, start, tmp_path, program, driver):
+    path = root / "examples" / f"{program}.py"
+    options = [path, "--size", 70, "--output"]
+    by_numpy = start(*options, tmp_path / "numpy.png")
+    more = {"GPUPY_DRIVER": driver, "GPUPY_FALLBACK": "error"}
+    assert start("-W", "ignore", "-m", "gpupy", *options, tmp_path / "gpupy.png", **more) == by_numpy
+    theirs, ours = (numpy.asarray(Image.open(tmp_path / f"{by}.png")) for by in ("numpy", "gpupy"))
+    assert theirs.std() > 4, "a picture with nothing on it"
+    assert (theirs == ours).all()
+
+
 def test_the_sphere_in_vectors_is_the_sphere_in_scalars(root, start, tmp_path):
     for program, *options in (["shaded_sphere", "--gpupy"], ["sphere_in_vectors"]):
         path = root / "examples" / f"{program}.py"

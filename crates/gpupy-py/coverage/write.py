@@ -1,8 +1,8 @@
 """Which functions are recorded: ``python coverage/write.py`` writes `docs/coverage.md`.
 
 Each function is called with arrays of gpupy while fallbacks are forbidden (``calls.py``); what goes to NumPy
-gets its reason (``reasons.py``). With ``--check`` nothing is written, and a page that is not as it would be
-written is an error. Not here: whether values are NumPy's (the tests).
+gets its reason (``gpupy/_session/reasons.py``). With ``--check`` nothing is written, and a page that is not
+as it would be written is an error. Not here: whether values are NumPy's (the tests).
 """
 
 import contextlib
@@ -14,9 +14,10 @@ import warnings
 
 import numpy as np
 from calls import arrays, call_of_ufunc, calls
-from reasons import OF_MODULES, OF_NAMES, OTHERWISE
 
 import gpupy
+from gpupy._numpys.sooner import FEW, ON_CPU
+from gpupy._session.reasons import OF_MODULES, OF_NAMES
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
 # Few elements are computed at once, many are recorded: both ways have to be ours.
@@ -69,8 +70,17 @@ def table(title, what, count, rows):
 def outcome(module, name, call):
     """The outcome of a call."""
     if not call or falls(call) is None:
-        return "computes nothing" if module == "numpy" and name in WITHOUT_ELEMENTS else "recorded"
-    return f"NumPy's: {OF_NAMES[module].get(name, OTHERWISE[module])}"
+        if module != "numpy":
+            return "recorded"
+        return "computes nothing" if name in WITHOUT_ELEMENTS else f"recorded{sooner(name)}"
+    return f"NumPy's: {OF_NAMES[module][name]}"
+
+
+def sooner(name):
+    """Where NumPy does a recorded function sooner, and so does it unless that is forbidden."""
+    if name in ON_CPU:
+        return f"; on `cpu` NumPy does it: {ON_CPU[name]}"
+    return f"; of up to {FEW[name]} elements in memory NumPy does it" if name in FEW else ""
 
 
 def functions(module):
@@ -127,7 +137,9 @@ numbers, `c` rows of three; `s` and `h` are invertible matrices, `h` a symmetric
 
 Drivers compute *recorded* functions, now or when the value is needed. A function that *computes nothing*
 reads dtypes, shapes and settings, or reads and writes text and files. All others are NumPy's, counted with
-the line of the program (`gpupy.stats().fallback_sites`), and forbidden by `GPUPY_FALLBACK=error`.
+the line of the program (`gpupy.stats().fallback_sites`), and forbidden by `GPUPY_FALLBACK=error`. Where
+NumPy does a recorded function sooner than drivers, it does so, is counted, and gives way to drivers under
+`GPUPY_FALLBACK=warn` and `error`.
 """
     said = f"Of {len(rows)} functions {recorded} are recorded, and {nothing} compute nothing."
     parts = [head, table("Functions of `numpy`", "function", said, rows)]

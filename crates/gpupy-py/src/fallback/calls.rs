@@ -5,6 +5,7 @@
 //! Not here: the policy (`python/gpupy/_fallback/policy.py`), the way of arguments to NumPy and back (`fast_call.rs`).
 
 use crate::fallback::fast_call::call;
+use crate::session::python_objects;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -33,7 +34,7 @@ impl CountedFunction {
     }
 }
 
-/// A ufunc's call by NumPy.
+/// A ufunc's call as a composition of others, or by NumPy.
 pub fn fallback_ufunc<'py>(
     ufunc: &Bound<'py, PyAny>,
     name: &str,
@@ -42,5 +43,13 @@ pub fn fallback_ufunc<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = ufunc.py();
     let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
-    call(&PyString::intern(py, name), ufunc, args, &kwargs)
+    let name = PyString::intern(py, name);
+    let composed = python_objects::UFUNCS_AS_COMPOSED.get(py)?.cast::<PyDict>()?;
+    if let Some(own) = composed.get_item(&name)? {
+        let made = own.call(args, Some(&kwargs))?;
+        if !made.is(py.NotImplemented()) {
+            return Ok(made);
+        }
+    }
+    call(&name, ufunc, args, &kwargs)
 }

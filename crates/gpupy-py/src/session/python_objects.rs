@@ -108,6 +108,8 @@ objects! {
     TWIN "twin";
     /// Our ufunc for one of NumPy's.
     UFUNC_OF "ufunc_of";
+    /// Compositions in the place of ufuncs that no operation is, by name.
+    UFUNCS_AS_COMPOSED "ufuncs_as_composed";
     /// NumPy's words about `__array_finalize__ = None`.
     WARN_OF_NONE "warn_of_none";
     /// NumPy's words about an output by position.

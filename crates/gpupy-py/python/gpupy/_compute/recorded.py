@@ -125,8 +125,8 @@ def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> An
     return made if made.ndim or keepdims is True else made[()]
 
 
-# Python's numbers and NumPy's: there is nothing to reduce, and NumPy does it sooner.
-NUMBERS = frozenset((bool, int, float, complex, np.bool)) | frozenset(
+# Python's numbers, None, and NumPy's: there is nothing to reduce, and NumPy does it sooner.
+NUMBERS = frozenset((bool, int, float, complex, type(None), np.bool)) | frozenset(
     np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]
 )
 

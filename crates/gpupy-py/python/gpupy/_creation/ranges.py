@@ -65,24 +65,30 @@ def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     refuse(device)
     given = [start, stop] if subclass.any_instance((start, stop)) else [to_host(x) for x in (start, stop)]
-    if all(type(x) in (int, float, np.float64) for x in given) and is_lazy(float) and axis in (0, -1):
-        made = _linspace(float(given[0]), float(given[1]), operator.index(num), endpoint, dtype)
+    if all(isinstance(x, _ENDS) and type(x) is not bool for x in given) and axis in (0, -1):
+        # Numbers of Python's have no dtype of their own.
+        is_short = all(type(x) in (int, float, np.float32) for x in given)
+        wide = np.float32 if is_short and any(type(x) is np.float32 for x in given) else np.float64
+        made = _linspace(wide(given[0]), wide(given[1]), operator.index(num), endpoint, dtype)
         if made is not None:
             return made if retstep else made[0]
     arguments = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
     return call("linspace", np.linspace, (*given, num), arguments)
 
 
-def _linspace(start: float, stop: float, num: int, endpoint: bool, dtype: Any) -> Any:
-    """NumPy's own steps in float64, and the step; or ``None`` where it takes others."""
+_ENDS = (int, float, np.float32, np.integer)
+
+
+def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any) -> Any:
+    """NumPy's own steps in the dtype of the ends, and the step; or ``None`` where it takes others."""
     spaces = num - 1 if endpoint else num
-    if not 0 < spaces < 2**31:
+    if not 0 < spaces < 2**31 or not is_lazy(start.dtype):
         return None
     with np.errstate(all="ignore"):
-        step = (np.float64(stop) - np.float64(start)) / spaces
+        step = (stop - start) / spaces
     if step == 0:
         return None
-    made = _gpupy.ramp(num, start, step, float, stop if endpoint else None)
+    made = _gpupy.ramp(num, start, step, start.dtype, stop if endpoint else None)
     if dtype is None:
         return made, step
     dtype = np.dtype(dtype)

@@ -86,6 +86,9 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
     if out is ...:
         # A result without axes stays an array.
         host_kwargs["out"] = out
+        if is_ufunc and all(map(_is_few, args)):
+            # As numbers alone are: nothing of ours takes part.
+            return wrap(function(*host_args, **host_kwargs))
         out = None
     if out is None:
         return _called(name, function, args, kwargs, seen, hosts, host_args, host_kwargs)
@@ -96,6 +99,17 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
     if isinstance(result, tuple):
         return tuple(_originals(r, targets, outs) for r in result)
     return _originals(result, targets, outs)
+
+
+# NumPy computes with so many numbers of Python's while it makes an array of them.
+_FEW = 64
+
+
+def _is_few(value: Any) -> bool:
+    """Whether it is a number of Python's, or a list or tuple of few."""
+    if type(value) in (list, tuple):
+        return len(value) <= _FEW and all(type(x) in (bool, int, float) for x in value)
+    return type(value) in (bool, int, float)
 
 
 def _called(

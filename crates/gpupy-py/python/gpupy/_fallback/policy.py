@@ -26,6 +26,7 @@ from .._gpupy import (
     set_driver_fallback,
     tell_of_fallbacks,
 )
+from .._session import reasons
 
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
 _MODES = ("allow", "warn", "error")
@@ -98,7 +99,7 @@ def tell(site: tuple[str, str, int], seen: Sequence[ndarray], frame: types.Frame
     """Warns of a call to NumPy with these arrays, or forbids it."""
     name, file, line = site
     for_name, why = _because.get()
-    words = f"`{name}` runs in NumPy: {why if name == for_name else _reason(seen)} ({file}:{line})"
+    words = f"`{name}` runs in NumPy: {why if name == for_name else _reason(name, seen)} ({file}:{line})"
     if _mode == "error":
         raise FallbackError(words)
     module = "?" if frame is None else frame.f_globals.get("__name__", "?")
@@ -125,10 +126,13 @@ def call_because(
         _because.reset(before)
 
 
-def _reason(seen: Sequence[ndarray]) -> str:
+def _reason(name: str, seen: Sequence[ndarray]) -> str:
     numpys = sorted({str(a.dtype) for a in seen if not a._lazy})
     if numpys:
         return f"{', '.join(numpys)} is NumPy's own"
+    known = reasons.of(name)
+    if known is not None:
+        return known
     if not seen:
         return "no driver computes it"
     dtypes = ", ".join(sorted({str(a.dtype) for a in seen}))

@@ -35,6 +35,10 @@ def getitem(array: ndarray, key: Any) -> Any:
         if _is_basic(key):
             # A view, a record or an element of NumPy's memory: nothing is computed.
             return wrapped("view", host[key], [array], [host])
+    if array._lazy and type(key) is ndarray and not key.ndim and key.dtype.kind in "iu":
+        # An integer, of which NumPy gives a copy.
+        made = array[key.item()]
+        return made.copy() if isinstance(made, ndarray) else made
     made = large.picked(array, key) if large.has_no_positions(array) else None
     return call("__getitem__", operator.getitem, (array, key), {}) if made is None else made
 

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from .._creation.conversion import asanyarray
-from .._gpupy import ndarray
+from .._gpupy import ndarray, scalar
 
 
 def mask_of(a: ndarray, where: Any) -> Any:
     """A mask that says of each element whether it takes part, as ours; ``None`` for others."""
-    mask = asanyarray(where) if type(where) in (np.ndarray, list) else where
+    mask = asanyarray(where) if type(where) in _MASKS else where
     if type(mask) is not ndarray or not mask._lazy or mask.dtype != np.bool or mask.ndim > a.ndim:
         return None
     pairs = zip(mask.shape[::-1], a.shape[::-1], strict=False)
     return mask if all(own in (1, n) for own, n in pairs) else None
+
+
+_MASKS = frozenset((np.ndarray, list, np.bool, scalar))
 
 
 def number_of(a: ndarray, value: Any) -> Any:

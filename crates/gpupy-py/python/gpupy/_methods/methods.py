@@ -15,7 +15,8 @@ from .._compute import complex_parts, linear, reductions, sorting
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
 from .._gpupy import call, ndarray, new_array, numpy_attribute
-from .._indexing import index_arrays, positions, select
+from .._indexing import choices, index_arrays, positions, select
+from .._searches import ranking, searching
 from .._views import joining, shape
 from .._views.flat import flatiter, set_flat
 from .elements import astype, clip, conjugate, contains, fill, flatten, item, place_of, ravel, view
@@ -124,8 +125,10 @@ _OWN = {
     "__setstate__": setstate,
     "__reduce_ex__": reduce_ex,
     "_place": place_of,
+    "argpartition": ranking.argpartition_method,
     "argsort": sorting.argsort_method,
     "astype": astype,
+    "choose": choices.choose_method,
     "clip": clip,
     "compress": index_arrays.compress_method,
     "conj": conjugate,
@@ -140,10 +143,12 @@ _OWN = {
     "item": item,
     "mT": property(lambda self: self._views(operator.attrgetter("mT"))),
     "nonzero": positions.nonzero_method,
+    "partition": ranking.partition_in_place,
     "ravel": ravel,
     "real": complex_parts.attribute("real"),
     "repeat": joining.repeat_method,
     "round": select.round_method,
+    "searchsorted": searching.searchsorted_method,
     "setflags": setflags,
     "squeeze": squeeze,
     "sort": sorting.sort_in_place,

@@ -14,19 +14,22 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, reductions, sorting
+from .._compute import complex_parts, linalg, linear, packed_bits, reductions, sorting, windows
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
-from .._indexing import index_arrays, positions, select
+from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
+from .._searches import counting, ranking, searching
 from .._session import errstate
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
 
 OWN = {
+    **choices.FUNCTIONS,
     **complex_parts.FUNCTIONS,
     **constants.FUNCTIONS,
+    **counting.FUNCTIONS,
     **conversion.FUNCTIONS,
     **coordinates.FUNCTIONS,
     **ranges.FUNCTIONS,
@@ -39,10 +42,14 @@ OWN = {
     **iteration.FUNCTIONS,
     **joining.FUNCTIONS,
     **linear.FUNCTIONS,
+    **packed_bits.FUNCTIONS,
+    **ranking.FUNCTIONS,
     **reductions.FUNCTIONS,
+    **searching.FUNCTIONS,
     **select.FUNCTIONS,
     **shape.FUNCTIONS,
     **sorting.FUNCTIONS,
+    **windows.FUNCTIONS,
 }
 
 # By the id of NumPy's object: ours, and that object.
@@ -51,6 +58,7 @@ _adapted: dict[int, tuple[Any, Any]] = {}
 # Our functions in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
+    "gpupy.lib._utils_impl": ranking.UTILITIES,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
     "gpupy.linalg": linalg.FUNCTIONS,
     "gpupy.random": generators.FUNCTIONS,
@@ -259,6 +267,8 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
+    for inside in (counting.INSIDE, ranking.INSIDE, searching.INSIDE, windows.INSIDE):
+        found.update(inside)
     return found
 
 

@@ -5,7 +5,7 @@ when the first one loads it (``_jit/recording.py``).
 """
 
 from .._classes import flags, subclass, ufuncs
-from .._compute import ufunc_methods
+from .._compute import composed_ufuncs, ufunc_methods
 from .._creation import constants, conversion, ranges
 from .._fallback import calls, containers, hosts, policy, results, text
 from .._gpupy import register_python
@@ -13,7 +13,7 @@ from .._indexing import index_arrays
 from .._methods import elements, memory
 from .._scalars import sites
 from .._views import shape
-from . import array_api, dispatch, records
+from . import array_api, dispatch, divisors, records
 
 register_python(
     arange=ranges.arange,
@@ -45,6 +45,7 @@ register_python(
     to_host=hosts.to_host,
     twin=subclass.twin,
     ufunc_of=ufuncs.ufunc_of,
+    ufuncs_as_composed={**composed_ufuncs.COMPOSED, **divisors.COMPOSED},
     warn_of_none=subclass.warn_of_none,
     warn_of_position=ufunc_methods.warn_of_position,
     wrap_inside=containers.wrap_inside,

@@ -23,9 +23,9 @@ from .._classes.ufuncs import ufunc_of
 from .._creation.conversion import asanyarray
 from .._fallback import policy
 from .._fallback.through_numpy import through_numpy
-from .._gpupy import ndarray, ufunc
+from .._gpupy import call, ndarray, ufunc
 from .._session import locks
-from . import submodules
+from . import sooner, submodules
 
 # Others need operations that no driver has, or read NumPy's own memory.
 NAMES = frozenset(
@@ -34,6 +34,9 @@ NAMES = frozenset(
     "isneginf isposinf isreal nan_to_num real_if_close resize sinc "
     # Differences, averages and integrals.
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "
+    # Searches, counts, medians and quantiles.
+    "digitize histogram2d histogram_bin_edges interp median nanmedian nanpercentile nanquantile percentile "
+    "quantile "
     # Shapes and places.
     "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
     "fill_diagonal insert ix_ mask_indices piecewise require row_stack select "
@@ -44,7 +47,7 @@ NAMES = frozenset(
     "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values "
     # Polynomials and functions.
-    "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
+    "convolve correlate i0 poly polyadd polyder polydiv polyint polysub polyval sort_complex "
     # Functions of numbers.
     "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices "
     "triu_indices".split()
@@ -74,14 +77,16 @@ def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[
     if not isinstance(source, types.FunctionType) or not _is_bound(source):
         return None
     ours: Callable[..., Any] | None = None
-    is_making = name in _MAKING
+    is_making, is_choice = name in _MAKING, name in sooner.FEW or name in sooner.ON_CPU
 
     def function(*args: Any, **kwargs: Any) -> Any:
         nonlocal ours
+        if is_choice and sooner.is_numpys_call(name, args, kwargs):
+            return call(name, theirs, args, kwargs)
         if is_making or _is_for_drivers(args, kwargs):
             if ours is None:
                 ours = _bound(source)
-            return ours(*args, **kwargs)
+            return sooner.by_drivers(ours, args, kwargs) if is_choice else ours(*args, **kwargs)
         return fallback(*args, **kwargs)
 
     return function
@@ -169,6 +174,11 @@ def _bind(function: types.FunctionType) -> types.FunctionType:
         if name in theirs and name not in names:
             names[name] = ours_of(theirs[name])
     return made
+
+
+def inside(source: Any, functions: dict[str, Any]) -> dict[Any, Any]:
+    """Ours by NumPy's private functions of these names, which not every release has."""
+    return {getattr(source, name): own for name, own in functions.items() if hasattr(source, name)}
 
 
 def bound(theirs: Any) -> Any:
