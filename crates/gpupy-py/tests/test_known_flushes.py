@@ -161,7 +161,7 @@ def test_of_flushes_that_are_kept_no_reason_is_counted(driver, program):
 
 
 def _denoised(np, image, radius=3):
-    """Means of what lies around each point, by how alike the neighbourhoods are; several sums of the same weights."""
+    """Means of what lies around each point, by how alike neighbourhoods are: several sums of one weight."""
     total = weights = best = np.zeros_like(image)
     for i in range(-radius, radius + 1):
         for j in range(-radius, radius + 1):
@@ -175,7 +175,7 @@ def _denoised(np, image, radius=3):
 
 
 def test_steps_that_several_kernels_read_are_known_again(driver):
-    """Where an element lies is computed for several kernels, and stored: it is no value of the program's own."""
+    """Where an element lies is computed for several kernels, and stored: no value of the program's own."""
     image = numpy.random.default_rng(3).random((100, 150)).astype("f4")
     given = gpupy.asarray(image)
     for _ in range(2):

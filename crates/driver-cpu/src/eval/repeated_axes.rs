@@ -24,10 +24,10 @@ pub struct RepeatedAxes {
 }
 
 /// The memory of a destination. Threads write disjoint parts.
-struct Start(*mut u8);
+struct FirstElement(*mut u8);
 
 // SAFETY: each item copies to bytes of its own, and reads none that another one writes.
-unsafe impl Sync for Start {}
+unsafe impl Sync for FirstElement {}
 
 impl RepeatedAxes {
     /// Those of a launch, if it has any that its results can be copied along.
@@ -76,7 +76,7 @@ impl RepeatedAxes {
             let (all, near) = (block * self.shape[axis], (NEAR / block).max(1) * block);
             let outer = &self.once[..axis];
             let count: usize = outer.iter().product();
-            let start = Start(first);
+            let start = FirstElement(first);
             let run = |mut number: usize| {
                 let mut at = access.offset;
                 for (extent, stride) in outer.iter().zip(&access.strides).rev() {

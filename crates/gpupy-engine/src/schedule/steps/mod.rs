@@ -293,8 +293,8 @@ fn of_map(
 /// no one kernel, unless something is needed first, as what computes that may compute some of them. The wanted one
 /// alone may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of
 /// those behind the first. Several kernels may be the way to them: where all are asked for, if these are fewer than the
-/// first one's and one for each of the others, or compute less than each by itself would; else, if they are no more than
-/// the first one's.
+/// first one's and one for each of the others, or compute less than each by itself would; else, if they are no more
+/// than the first one's.
 ///
 /// # Errors
 /// As of kernels.
