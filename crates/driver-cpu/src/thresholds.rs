@@ -58,9 +58,9 @@ gpupy_core::thresholds! {
     scanned_rows: usize = 16,
     /// Picoseconds for an element of a scan, roughly.
     scan_cost: u64 = 700,
-    /// The most elements of a matrix that is multiplied side by side with others.
+    /// The most elements of a small matrix, whose products have no need to be packed.
     small_matrix: usize = 225,
-    /// The most vectors of a skinny product, unless its rows are points in few dimensions.
+    /// The most vectors of a skinny product.
     skinny_vectors: usize = 4,
     /// Elements of a strip of columns: some microseconds of work.
     column_strip: usize = 1 << 16,

@@ -268,6 +268,49 @@ fn skinny_products_take_vectors_of_every_stride_around_every_threshold() {
     }
 }
 
+/// Rows, columns and terms of small products, and of long ones with a small matrix, around where they begin.
+const SMALL: [[usize; 3]; 14] = [
+    [2, 2, 2],
+    [5, 5, 5],
+    [15, 15, 15],
+    [16, 16, 16],
+    [1, 15, 15],
+    [15, 1, 15],
+    [5, 5, 300],
+    [63, 7, 3],
+    [64, 25, 9],
+    [129, 24, 70],
+    [5, 700, 23],
+    [5, 700, 24],
+    [70, 49, 330],
+    [70, 128, 128],
+];
+
+#[test]
+fn small_products_are_within_their_bound_however_they_lie() {
+    let mut driver = open(1);
+    for dtype in FLOATS {
+        for case in SMALL.into_iter().flat_map(ways) {
+            case.check_some(&mut *driver, dtype, 7);
+        }
+    }
+}
+
+#[test]
+fn neither_threads_nor_strides_change_bits_of_small_products() {
+    let (mut one, mut three) = (open(1), open(3));
+    for dtype in [DType::F32, DType::F64] {
+        for extents in SMALL {
+            let cases = ways(extents);
+            for case in &cases {
+                let bits = case.check_some(&mut *one, dtype, 1000);
+                let again = case.check_some(&mut *three, dtype, 1000);
+                assert_eq!(again, bits, "{dtype} {case:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_change_no_bits_of_skinny_products() {
     let (mut one, mut three) = (open(1), open(3));

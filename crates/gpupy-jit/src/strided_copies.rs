@@ -9,9 +9,12 @@
 //! Not here: which rows are copied (`compiled_kernel.rs`).
 
 use crate::row_arguments::StridedPointer;
+use std::array::from_fn;
 
 /// Rows with fewer elements are copied without choosing a loop for their step.
 const SHORT: usize = 8;
+/// Elements that are stored at once.
+const FOUR: usize = 4;
 /// The most rows that are copied together.
 const MOST_TOGETHER: usize = 4;
 
@@ -78,7 +81,7 @@ impl PackedRows {
     /// The first elements of the rows.
     #[inline(always)]
     fn each<T, const K: usize>(self) -> [*mut T; K] {
-        std::array::from_fn(|row| self.first.wrapping_add(row * self.apart).cast())
+        from_fn(|row| self.first.wrapping_add(row * self.apart).cast())
     }
 }
 
@@ -96,9 +99,48 @@ unsafe fn apart<T: Copy, const K: usize>(n: usize, from: StridedPointer, to: Pac
             step if K <= 2 && step == 2 * size => apart_by::<T, K>(n, ptr, 2 * size, to),
             step if K <= 3 && step == 3 * size => apart_by::<T, K>(n, ptr, 3 * size, to),
             step if K <= 4 && step == 4 * size => apart_by::<T, K>(n, ptr, 4 * size, to),
+            // Elements that are stored one by one take longer than those that are loaded so.
+            step if size <= 4 => {
+                for row in (0..K - K % 2).step_by(2) {
+                    let ptr = ptr.wrapping_offset(row as isize * size);
+                    apart_by_fours::<T, 2>(n, ptr, step, [to[row], to[row + 1]]);
+                }
+                if K % 2 == 1 {
+                    let ptr = ptr.wrapping_offset((K - 1) as isize * size);
+                    apart_by_fours::<T, 1>(n, ptr, step, [to[K - 1]]);
+                }
+            }
             step => apart_by::<T, K>(n, ptr, step, to),
         }
     }
+}
+
+/// Four elements of each row are one vector, for rows that few vectors hold at once.
+///
+/// # Safety
+/// The conditions of `take_apart`.
+#[inline(always)]
+unsafe fn apart_by_fours<T: Copy, const K: usize>(
+    n: usize,
+    from: *const u8,
+    step: isize,
+    to: [*mut T; K],
+) {
+    let whole = n - n % FOUR;
+    for k in (0..whole).step_by(FOUR) {
+        // SAFETY: elements before `whole <= n` of each row may be read and written; none need be aligned.
+        unsafe {
+            let at = |four: usize| from.offset((k + four) as isize * step).cast::<[T; K]>();
+            let elements: [[T; K]; FOUR] = from_fn(|four| at(four).read_unaligned());
+            for (row, to) in to.iter().enumerate() {
+                let four: [T; FOUR] = from_fn(|four| elements[four][row]);
+                to.add(k).cast::<[T; FOUR]>().write_unaligned(four);
+            }
+        }
+    }
+    let rest = from.wrapping_offset(whole as isize * step);
+    // SAFETY: the rest of each row may be read and written.
+    unsafe { apart_by(n - whole, rest, step, to.map(|row| row.wrapping_add(whole))) }
 }
 
 /// # Safety

@@ -1,7 +1,7 @@
 //! Matrix products (gemm).
 //!
 //! Owns [`run`]. Threads share a stack of products by its matrices, and a large product by tiles of its
-//! results (`multiply.rs`). Many small matrices (`short_product.rs`), skinny products (`skinny_product.rs`) and those
+//! results (`multiply.rs`). Small matrices (`short_product.rs`), skinny products (`skinny_product.rs`) and those
 //! of a matrix with its own transpose (`symmetric_product.rs`) are cut in other ways.
 //!
 //! Not here: the computation of a tile.
@@ -36,7 +36,7 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
         (rows * terms).saturating_add(columns * terms).saturating_mul(size) / T.gemm_bandwidth;
     let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * T.gemm_speed);
     let time = time.max(read);
-    if short_product::suits(whole) {
+    if short_product::suits(whole.dtype, extents) {
         return short_product::run(whole, executor, time as u64);
     }
     let strides = |line: usize, one: usize, other: usize| {

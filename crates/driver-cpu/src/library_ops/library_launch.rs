@@ -19,6 +19,14 @@ pub struct LibraryLaunch<'a> {
     pub dest: StridedAccess<'a>,
 }
 
+/// Neighbouring rows or matrices, one step of an axis from each other.
+pub struct Run {
+    /// The first of them.
+    pub point: Point,
+    pub axis: usize,
+    pub count: usize,
+}
+
 // SAFETY: threads write different elements and read none that is written; the core does not touch any
 // of them until the evaluation returns.
 unsafe impl Sync for LibraryLaunch<'_> {}
@@ -51,26 +59,30 @@ impl LibraryLaunch<'_> {
         (axis, together)
     }
 
+    /// The first point of row number `number`, or with more than one inner axis of a matrix, and those from there on
+    /// that are one step from each other.
+    pub fn run_at(&self, inner: usize, number: usize) -> Run {
+        let last = self.shape.len() - inner;
+        let (axis, together) = self.beside(last);
+        let mut point = unravelled(number, &self.shape[..last]);
+        point.resize(self.shape.len(), 0);
+        Run { point, axis, count: together - number % together }
+    }
+
     /// Calls `run` for the rows of an operand or of the destination that are one step from each other, among some rows:
-    /// with the number of rows before them, the rows, and how many they are. With more than one inner axis, rows are
-    /// the points of the others, and have the step of the last axis.
-    pub fn each_run(
+    /// with the number of rows before them, the rows, and how many they are.
+    fn each_run(
         &self,
-        inner: usize,
         line: &StridedAccess<'_>,
         numbers: Range<usize>,
         mut run: impl FnMut(usize, ShortRows, usize),
     ) {
-        let last = self.shape.len() - inner;
-        let (axis, together) = self.beside(last);
         let mut done = 0;
         while done < numbers.len() {
-            let number = numbers.start + done;
-            let count = (together - number % together).min(numbers.len() - done);
-            let mut point = unravelled(number, &self.shape[..last]);
-            point.resize(self.shape.len(), 0);
-            let walk = line.walk(&point, self.shape.len() - 1);
-            let apart = line.access.strides[axis] as isize * line.size as isize;
+            let found = self.run_at(1, numbers.start + done);
+            let count = found.count.min(numbers.len() - done);
+            let walk = line.walk(&found.point, self.shape.len() - 1);
+            let apart = line.access.strides[found.axis] as isize * line.size as isize;
             run(done, ShortRows { first: walk.ptr, step: walk.step, apart }, count);
             done += count;
         }
@@ -87,7 +99,7 @@ impl LibraryLaunch<'_> {
         numbers: Range<usize>,
         extent: usize,
     ) {
-        self.each_run(1, line, numbers, |lane, rows, count| {
+        self.each_run(line, numbers, |lane, rows, count| {
             // SAFETY: the contract guarantees that accesses name elements that exist; the tile has room for them.
             unsafe { tile.load(lane, rows, count, extent) }
         });
@@ -98,7 +110,7 @@ impl LibraryLaunch<'_> {
     /// # Safety
     /// The tile holds them.
     pub unsafe fn store(&self, tile: ShortTile, numbers: Range<usize>, extent: usize) {
-        self.each_run(1, &self.dest, numbers, |lane, rows, count| {
+        self.each_run(&self.dest, numbers, |lane, rows, count| {
             // SAFETY: the contract guarantees that accesses name elements that exist; the tile holds them.
             unsafe { tile.store(lane, rows, count, extent) }
         });

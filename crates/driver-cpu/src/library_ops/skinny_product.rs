@@ -69,8 +69,7 @@ pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let skinny = SkinnyProduct::of(piece);
     let few_vectors = skinny.vectors <= T.skinny_vectors;
-    let points = matches!(dtype, DType::F32 | DType::F64) && skinny.are_points();
-    float && (few_vectors || points) && skinny.terms > 0 && skinny.along_terms().is_some()
+    float && few_vectors && skinny.terms > 0 && skinny.along_terms().is_some()
 }
 
 /// Evaluates skinny products, which differ from the first only in their addresses, and take `time` nanoseconds each.

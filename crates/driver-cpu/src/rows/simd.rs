@@ -30,6 +30,12 @@ pub trait Real:
     /// A vector of 16 on processors with AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Real = Self>;
+    /// A register of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Register512: Vector<Real = Self>;
+    /// A register of AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Register256: Vector<Real = Self>;
 }
 
 /// Some floats side by side.
@@ -75,6 +81,12 @@ pub trait Vector: Copy {
     /// The processor has such vectors.
     unsafe fn and_product(self, a: Self, b: Self) -> Self;
 
+    /// This vector plus the products of two others, rounded once.
+    ///
+    /// # Safety
+    /// The processor has such vectors; for those of AVX2, fused products too.
+    unsafe fn and_fused_product(self, a: Self, b: Self) -> Self;
+
     /// Lane by lane the sum.
     ///
     /// # Safety
@@ -114,13 +126,17 @@ pub trait Vector: Copy {
 }
 
 macro_rules! reals {
-    ($($t:ident $avx512:ty, $avx2:ty;)*) => { $(
+    ($($t:ident $register512:ty, $avx512:ty, $register256:ty, $avx2:ty;)*) => { $(
         impl Real for $t {
             const INFINITY: $t = $t::INFINITY;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = $avx512;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = $avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Register512 = $register512;
+            #[cfg(target_arch = "x86_64")]
+            type Register256 = $register256;
         }
 
         impl Vector for $t {
@@ -157,6 +173,10 @@ macro_rules! reals {
                 self + a * b
             }
             #[inline(always)]
+            unsafe fn and_fused_product(self, a: $t, b: $t) -> $t {
+                a.mul_add(b, self)
+            }
+            #[inline(always)]
             unsafe fn plus(self, other: $t) -> $t {
                 self + other
             }
@@ -185,8 +205,8 @@ macro_rules! reals {
     )* };
 }
 reals! {
-    f32 [x86::__m512; 1], [x86::__m256; 2];
-    f64 [x86::__m512d; 2], [x86::__m256d; 4];
+    f32 x86::__m512, [x86::__m512; 1], x86::__m256, [x86::__m256; 2];
+    f64 x86::__m512d, [x86::__m512d; 2], x86::__m256d, [x86::__m256d; 4];
 }
 
 impl<W: Vector, const N: usize> Vector for [W; N] {
@@ -241,6 +261,14 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         for k in 0..N {
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
             self[k] = unsafe { self[k].and_product(a[k], b[k]) };
+        }
+        self
+    }
+    #[inline(always)]
+    unsafe fn and_fused_product(mut self, a: [W; N], b: [W; N]) -> [W; N] {
+        for k in 0..N {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            self[k] = unsafe { self[k].and_fused_product(a[k], b[k]) };
         }
         self
     }
@@ -315,7 +343,7 @@ mod x86 {
 
     macro_rules! vectors {
         ($($vector:ident $t:ident $count:literal $all:ident $load:ident $load_first:ident $store:ident
-           $store_first:ident $first:ident $add:ident $mul:ident
+           $store_first:ident $first:ident $add:ident $mul:ident $fused:ident
            $max:ident $min:ident $nans:ident $folded:ident $greatest:ident $least:ident $blend:ident;)*) => { $(
             impl Vector for $vector {
                 type Real = $t;
@@ -349,6 +377,11 @@ mod x86 {
                 unsafe fn and_product(self, a: $vector, b: $vector) -> $vector {
                     // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $add(self, $mul(a, b)) }
+                }
+                #[inline(always)]
+                unsafe fn and_fused_product(self, a: $vector, b: $vector) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $fused(a, b, self) }
                 }
                 #[inline(always)]
                 unsafe fn plus(self, other: $vector) -> $vector {
@@ -385,19 +418,19 @@ mod x86 {
     }
     vectors! {
         __m512 f32 16 _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps
-            _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps
+            _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps _mm512_fmadd_ps
             _mm512_max_ps _mm512_min_ps nans_512_ps folded_512_ps
             greatest_512_ps least_512_ps _mm512_mask_mov_ps;
         __m512d f64 8 _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd
-            _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd
+            _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd _mm512_fmadd_pd
             _mm512_max_pd _mm512_min_pd nans_512_pd folded_512_pd
             greatest_512_pd least_512_pd _mm512_mask_mov_pd;
         __m256 f32 8 _mm256_set1_ps _mm256_loadu_ps maskz_loadu_ps _mm256_storeu_ps
-            _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps
+            _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps _mm256_fmadd_ps
             _mm256_max_ps _mm256_min_ps nans_256_ps folded_256_ps
             greatest_256_ps least_256_ps blended_ps;
         __m256d f64 4 _mm256_set1_pd _mm256_loadu_pd maskz_loadu_pd _mm256_storeu_pd
-            _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd
+            _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd _mm256_fmadd_pd
             _mm256_max_pd _mm256_min_pd nans_256_pd folded_256_pd
             greatest_256_pd least_256_pd blended_pd;
     }
