@@ -297,7 +297,7 @@ fn small_products_are_within_their_bound_however_they_lie() {
 }
 
 #[test]
-fn neither_threads_nor_strides_change_bits_of_small_products() {
+fn threads_change_no_bits_of_small_products() {
     let (mut one, mut three) = (open(1), open(3));
     for dtype in [DType::F32, DType::F64] {
         for extents in SMALL {

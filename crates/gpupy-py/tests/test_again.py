@@ -109,7 +109,7 @@ def _adam(np, start, steps):
     return w, m, v
 
 
-def _shepard(np, start, points):
+def _weighted(np, start, points):
     """Weighted means of several kinds, which share their weights."""
     means, slopes, weights = 0 * start, 0 * start, 0 * start
     for point in range(points):
@@ -120,7 +120,7 @@ def _shepard(np, start, points):
 
 
 @pytest.mark.parametrize("steps", [2, 3, 6, 10, 20])
-@pytest.mark.parametrize("made", [_adam, _shepard], ids=["optimiser", "means"])
+@pytest.mark.parametrize("made", [_adam, _weighted], ids=["optimiser", "means"])
 def test_values_that_share_their_terms_are_computed_once(driver, made, steps):
     start = numpy.linspace(0.1, 1, N).astype("f4")
     gpupy.evaluate(made(gpupy, gpupy.asarray(start), steps)[0])

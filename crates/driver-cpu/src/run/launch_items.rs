@@ -37,7 +37,7 @@ pub struct LaunchItems<'a> {
     pub shape: &'a [usize],
     /// `Some` for a reduction.
     pub reduce_order: Option<ReduceOrder>,
-    /// `Some` for a reduction of rows of a few chunks each ([`LoopOrder::beside`]).
+    /// `Some` for a reduction of rows of a few chunks each: the axis beside, as the loop order says.
     pub beside: Option<usize>,
     /// The number of inputs that belong to the input space of a reduction.
     pub before: usize,
