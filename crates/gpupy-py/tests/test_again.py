@@ -133,3 +133,25 @@ def test_values_that_share_their_terms_are_computed_once(driver, made, steps):
         numpy.testing.assert_allclose(numpy.asarray(value), expected, rtol=1e-3, atol=1e-6)
     # Those after the first one take some operations more, but no term is computed again.
     assert _work()[0] <= first / 2
+
+
+@pytest.mark.parametrize(("rounds", "steps"), [(9, 60), (9, 80), (10, 60)])
+def test_held_values_that_read_each_other_are_planned_in_an_order(driver, rounds, steps):
+    """Of what is computed beside a value nothing is needed first that is made of it."""
+
+    def run(np):
+        x = np.asarray(numpy.arange(64, dtype="i4"))
+        a, b, held = x * 1, x * 2, []
+        for _ in range(rounds):
+            for _ in range(steps):
+                a = a * 3 + 7
+            for _ in range(steps):
+                b = b * 5 + 1
+            c = a + b
+            a = c * a
+            b = b - c * 2
+            held += [c, a, b]
+        return held
+
+    for found, wanted in zip(run(gpupy)[::-1], run(numpy)[::-1], strict=True):
+        numpy.testing.assert_array_equal(numpy.asarray(found), wanted)

@@ -1,8 +1,8 @@
 //! Products of small matrices of floats, and of long ones with a small one.
 //!
-//! Owns [`run`] and [`suits`]. Rows are vectors (`rows/row_products.rs`), and operands are read where they lie; columns
-//! of a right operand or of results that do not lie side by side are copied. Invariant: bits depend on extents alone,
-//! not on threads, on strides or on the number of matrices.
+//! Owns [`run`] and [`suits`]. Rows are vectors (`rows/products/row_products.rs`), and operands are read where they
+//! lie; columns of a right operand or of results that do not lie side by side are copied. Invariant: bits depend on
+//! extents alone, not on threads, on strides or on the number of matrices.
 //!
 //! Not here: large products (`gemm.rs`), products with few vectors (`skinny_product.rs`).
 

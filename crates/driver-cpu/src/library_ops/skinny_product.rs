@@ -6,7 +6,7 @@
 //! vector is two rows of real dot products. Invariant: strips depend on extents alone, so bits do not depend on
 //! the number of threads.
 //!
-//! Not here: loops (`rows/gemv.rs`), other products (`gemm.rs`).
+//! Not here: loops (`rows/products/gemv.rs`), other products (`gemm.rs`).
 
 use super::product_tile::ProductTile;
 use crate::rows::{Real, SHORT_COLUMN, Strip};

@@ -8,19 +8,18 @@
 //! operation that combines two elements; `tree_reduce.rs` and `vector_rows.rs` have the steps of reductions, with
 //! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed
 //! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex
-//! numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny matrix products and `row_products.rs`
-//! small matrix products, both by the SIMD vectors of `simd.rs`.
+//! numbers, `scan_rows.rs` prefix scans, and `products` those of skinny and of small matrices, by the SIMD vectors of
+//! `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
 mod complex_rows;
-mod gemv;
 mod moves;
+mod products;
 mod reducing;
 mod reduction_tree;
 mod row_fn;
 mod row_loops;
-mod row_products;
 mod row_search;
 mod scan_rows;
 mod short;
@@ -28,11 +27,10 @@ mod simd;
 mod tree_reduce;
 mod vector_rows;
 
-pub use gemv::{SHORT_COLUMN, Strip};
 pub use moves::{copy, gather, index};
+pub use products::{RowProducts, SHORT_COLUMN, Strip};
 pub use reducing::{accumulate, accumulate_three};
 pub use row_fn::RowFn;
-pub use row_products::RowProducts;
 pub use row_search::{SEARCHED, first_equal};
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use short::expand::{expand, expand_index, scatter};

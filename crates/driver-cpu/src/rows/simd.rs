@@ -6,7 +6,7 @@
 //! bits do not depend on the processor; products and sums are rounded separately. No closure calls an instruction:
 //! closures are compiled for any processor, where it would be a call of a function that works on memory.
 //!
-//! Not here: the computations with them (`gemv.rs`, `vector_rows.rs`).
+//! Not here: the computations with them (`products`, `vector_rows.rs`).
 
 use std::ops::{Add, Mul, Neg, Sub};
 

@@ -225,7 +225,8 @@ fn with_siblings(
         return None;
     }
     if candidates.len() < all {
-        together = walk(&candidates);
+        // One of them may read another that does not pay: that would be needed first, and itself needs the value.
+        together = walk(&candidates).filter(needs_no_more);
     }
     let others = candidates.into_iter().map(|candidate| candidate.value);
     Some((std::iter::once(value.clone()).chain(others).collect(), together?))

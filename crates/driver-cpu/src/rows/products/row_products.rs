@@ -6,7 +6,7 @@
 //!
 //! Not here: how matrices come to lie so (`library_ops/short_product.rs`), products with few vectors (`gemv.rs`).
 
-use super::simd::{Real, Vector};
+use super::super::simd::{Real, Vector};
 use crate::thresholds::T;
 
 /// Vectors of columns whose sums are in registers at once.

@@ -7,7 +7,7 @@
 //!
 //! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
 
-use super::simd::{Real, Vector};
+use super::super::simd::{Real, Vector};
 use crate::thresholds::T;
 use std::array::from_fn;
 
