@@ -41,12 +41,14 @@ EVERY_DRIVER = frozenset(
 # and such functions of the files above.
 FRONT_END = frozenset(
     """
-    test_accelerator test_array_api test_bfloat16 test_bitcast_views test_calls_as_numpys test_creation
+    test_accelerator test_array_api test_bfloat16 test_bitcast_views test_calls_as_numpys
+    test_composed_ufuncs test_compositions test_counting test_creation
     test_dask_workers test_dtypes test_examples test_exports test_exports_written test_fallback
     test_functions_of_others test_identities test_index_arrays test_interop test_joining test_linear
     test_masked test_masked_functions test_masked_writes test_moves test_neighbours test_numpys_memory
     test_objects test_one_step test_operators test_outside test_pickles test_rebound test_record_exports
-    test_reduce test_resize test_scalar_types test_scalars test_scopes_memory test_sorting
+    test_ranking test_reduce test_resize test_scalar_types test_scalars test_scopes_memory test_searching
+    test_sorting
     test_subclasses test_typed_list test_vectors test_views test_views_of_functions test_warnings
     test_writes_within test_writing
     test_accelerator_counts::test_motion_of_the_articles_size_takes_hardly_more_launches

@@ -72,6 +72,7 @@ def test_other_choices_are_numpys(auto):
     for call in (
         lambda xp: xp.choose(xp.asarray([0, 1]), [xp.arange(2), xp.arange(3)]),
         lambda xp: xp.choose(xp.asarray([0, 1]), []),
+        lambda xp: xp.choose(xp.asarray([0]), xp.asarray(5)),
         lambda xp: xp.choose(xp.asarray([0.5, 1]), [1, 2]),
         lambda xp: xp.choose(xp.asarray([0, 1]), [1, 2], mode="turn"),
         lambda xp: xp.choose(xp.asarray([0, 1]), [1, 2], out=xp.zeros(2, int)),

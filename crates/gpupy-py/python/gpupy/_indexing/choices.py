@@ -42,7 +42,9 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
         or mode not in ("raise", "wrap", "clip")
     ):
         return None
-    if type(choices) not in (list, tuple, ndarray) or not 0 < len(choices) <= _MOST:
+    if type(choices) not in (list, tuple, ndarray) or type(choices) is ndarray and not choices.ndim:
+        return None
+    if not 0 < len(choices) <= _MOST:
         return None
     if sooner.is_numpys("choose", a, choices if type(choices) is not ndarray else (choices,)):
         return None
