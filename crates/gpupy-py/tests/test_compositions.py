@@ -64,6 +64,7 @@ def test_elements_by_number(forbidding):
             lambda xp: xp.choose(xp.asarray(given), [xp.asarray(number), xp.arange(5.0), 3], mode=mode), mode
         )
         check(lambda xp: xp.asarray(given).choose(xp.arange(3), mode=mode), mode)
+        check(lambda xp: xp.asarray(given).choose(7, xp.arange(5), 3.5, mode=mode), mode)
         check(lambda xp: xp.choose(xp.asarray(given).astype("i1"), xp.asarray(arrays), mode=mode), mode)
     check(lambda xp: xp.choose(xp.asarray(number) * 0, [xp.arange(5)]))
 

@@ -24,12 +24,13 @@ def choose(a, choices, out=None, mode="raise"):
     return call("choose", np.choose, (a, choices), {**given, "mode": mode}) if made is None else made
 
 
-def choose_method(self, choices, out=None, mode="raise"):
-    """The method."""
-    made = _chosen(self, choices, mode) if out is None else None
+def choose_method(self, *choices, out=None, mode="raise"):
+    """The method, which takes one sequence of choices, or each of them."""
+    all_of = choices[0] if len(choices) == 1 else choices
+    made = _chosen(self, all_of, mode) if out is None else None
     given = {} if out is None else {"out": out}
     return (
-        call("choose", np.ndarray.choose, (self, choices), {**given, "mode": mode}) if made is None else made
+        call("choose", np.ndarray.choose, (self, *choices), {**given, "mode": mode}) if made is None else made
     )
 
 
