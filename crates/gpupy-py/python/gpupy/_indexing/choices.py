@@ -43,7 +43,7 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
         or mode not in ("raise", "wrap", "clip")
     ):
         return None
-    if type(choices) not in (list, tuple, ndarray) or type(choices) is ndarray and not choices.ndim:
+    if type(choices) not in (list, tuple, ndarray) or (type(choices) is ndarray and not choices.ndim):
         return None
     if not 0 < len(choices) <= _MOST:
         return None
