@@ -83,6 +83,14 @@ def driver(request):
     return _open(request.param)
 
 
+@pytest.fixture(params=[row["name"] for row in DRIVERS if row["starts"]])
+def forbidding(request):
+    """A driver, with the host driver beside it, while calls may not go to NumPy."""
+    gpupy._gpupy.reconfigure(request.param, strict=False)
+    with gpupy.fallback("error"):
+        yield request.param
+
+
 @pytest.fixture(params=["cpu", "soft"])
 def auto(request):
     """A driver with the host driver beside it, as users have them."""

@@ -6,7 +6,6 @@ from pairs import check
 
 import gpupy
 
-DRIVERS = [row["name"] for row in gpupy.drivers() if row["starts"]]
 SHAPES = {
     (1,): (None, 0),
     (9,): (None, -1),
@@ -14,14 +13,6 @@ SHAPES = {
     (5, 10): (None, 0, 1),
     (3, 4, 17): (None, 1, -1),
 }
-
-
-@pytest.fixture(params=DRIVERS)
-def forbidding(request):
-    """A driver, with the host driver beside it, while calls may not go to NumPy."""
-    gpupy._gpupy.reconfigure(request.param, strict=False)
-    with gpupy.fallback("error"):
-        yield request.param
 
 
 @pytest.mark.parametrize("order", ["big", "little"])

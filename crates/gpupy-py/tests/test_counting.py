@@ -7,15 +7,6 @@ from pairs import check
 import gpupy
 
 INTEGERS = "bool int8 uint8 int16 uint16 int32 uint32 int64".split()
-DRIVERS = [row["name"] for row in gpupy.drivers() if row["starts"]]
-
-
-@pytest.fixture(params=DRIVERS)
-def forbidding(request):
-    """A driver, with the host driver beside it, while calls may not go to NumPy."""
-    gpupy._gpupy.reconfigure(request.param, strict=False)
-    with gpupy.fallback("error"):
-        yield request.param
 
 
 def numbers(dtype, size=300, seed=0):

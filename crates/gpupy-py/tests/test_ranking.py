@@ -13,15 +13,6 @@ METHODS = (
     "inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull linear "
     "median_unbiased normal_unbiased lower higher midpoint nearest"
 ).split()
-DRIVERS = [row["name"] for row in gpupy.drivers() if row["starts"]]
-
-
-@pytest.fixture(params=DRIVERS)
-def forbidding(request):
-    """A driver, with the host driver beside it, while calls may not go to NumPy."""
-    gpupy._gpupy.reconfigure(request.param, strict=False)
-    with gpupy.fallback("error"):
-        yield request.param
 
 
 def numbers(shape, dtype, seed=3, nan=0.0):

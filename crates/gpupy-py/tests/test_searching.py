@@ -8,15 +8,6 @@ import gpupy
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 LENGTHS = (0, 1, 2, 3, 4, 7, 8, 9, 100)
-DRIVERS = [row["name"] for row in gpupy.drivers() if row["starts"]]
-
-
-@pytest.fixture(params=DRIVERS)
-def forbidding(request):
-    """A driver, with the host driver beside it, while calls may not go to NumPy."""
-    gpupy._gpupy.reconfigure(request.param, strict=False)
-    with gpupy.fallback("error"):
-        yield request.param
 
 
 def numbers(shape, dtype, seed=3):
