@@ -22,9 +22,9 @@ gpupy_core::thresholds! {
     /// The most products of an eager matrix product. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,
-    /// The most elements among which places of extremes are looked for eagerly: they take some 20 µs (float64, AVX2),
-    /// as long as to record and to launch the three steps that find them.
-    most_searched: usize = 128 << 10,
+    /// The most elements among which places of extremes are looked for eagerly: the steps that find them later read them
+    /// twice, and take some 20 µs (driver cpu) before they begin.
+    most_searched: usize = 1 << 20,
     /// The most elements of an array into which a mask writes elements that are there at once: a scatter of them would
     /// be recorded, and planned anew for each number of them. `y[m] = v` of 40,000 elements takes 250 us at once and
     /// 530 recorded, of 120,000 670 and 1,080 (driver cpu, float64, from Python, with the making of `m` and `v`).

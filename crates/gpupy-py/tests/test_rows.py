@@ -104,3 +104,69 @@ def test_whatever_the_rows_and_operands_of_a_kernel_are_it_gives_numpys_values(d
             got = np.asarray(run(gp, ours))
             assert got.dtype == wanted.dtype
             np.testing.assert_array_equal(got, wanted, f"program {number}, evaluated {times + 1} times")
+
+
+DTYPES = "bool int8 uint16 int32 float16 float32 int64 float64".split()
+
+
+def _few_numbers(chance, shape, dtype):
+    """Elements of which many are equal, and some NaN where that exists."""
+    given = chance.integers(0, 5, shape).astype(dtype)
+    if given.dtype.kind == "f":
+        given[chance.random(shape) < 0.3 / shape[-1]] = np.nan
+        given[chance.random(shape) < 0.2] *= -1
+    return given
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_the_first_of_equal_extremes_is_found_in_rows_of_any_length(name, dtype):
+    chance = np.random.default_rng(3)
+    for n in [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 81, 200]:
+        for rows in (1, 3, 4, 5, 8, 11, 37):
+            given = _few_numbers(chance, (rows, n), dtype)
+            for view in (given, given[::-1], given[:, ::-1], given.T):
+                for axis in (0, 1, None):
+                    found = getattr(gp, name)(gp.asarray(view), axis=axis)
+                    np.testing.assert_array_equal(np.asarray(found), getattr(np, name)(view, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_columns_of_any_width_and_height_are_reduced_like_rows(dtype):
+    chance = np.random.default_rng(4)
+    for columns in [1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 64, 130]:
+        for rows in (2, 6, 15, 16, 17, 33, 255, 256, 257, 530):
+            given = _few_numbers(chance, (rows, columns), dtype)
+            x, wide = gp.asarray(given), given.astype("float64")
+            for name in ("sum", "max", "min"):
+                at_once = np.asarray(getattr(x, name)(axis=0))
+                by_rows = np.asarray(getattr(gp.asarray(np.ascontiguousarray(given.T)), name)(axis=1))
+                np.testing.assert_array_equal(at_once, by_rows)
+                computed = np.asarray(getattr(x * 1, name)(axis=0))
+                np.testing.assert_array_equal(np.nan_to_num(computed), np.nan_to_num(at_once))
+                wanted = getattr(wide, name)(axis=0)
+                np.testing.assert_allclose(at_once.astype("float64"), wanted, rtol=2e-3)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "uint64"])
+def test_products_of_whole_numbers_and_vectors_wrap(dtype):
+    chance = np.random.default_rng(5)
+    for m, k, n in [
+        (1, 700, 2),
+        (900, 3, 1),
+        (1, 5, 600),
+        (33, 1, 17),
+        (3, 513, 3),
+        (70, 80, 4),
+        (520, 2, 520),
+    ]:
+        a, b = (chance.integers(0, 256, shape).astype(dtype) for shape in ((m, k), (k, n)))
+        for left, right in (
+            (a, b),
+            (np.asfortranarray(a), b),
+            (a, np.asfortranarray(b)),
+            (a[::-1], b[:, ::-1]),
+        ):
+            np.testing.assert_array_equal(np.asarray(gp.asarray(left) @ gp.asarray(right)), left @ right)
+        np.testing.assert_array_equal(np.asarray(gp.asarray(a) @ gp.asarray(b[:, 0])), a @ b[:, 0])
+        np.testing.assert_array_equal(np.asarray(gp.asarray(a[0]) @ gp.asarray(b)), a[0] @ b)

@@ -316,7 +316,7 @@ impl PlanCompiler<'_> {
             size,
             lanes: rows::reduce_chunks(op, dtype).ok_or_else(missing)?,
             accumulate: rows::accumulate(op, dtype).ok_or_else(missing)?,
-            accumulate_three: rows::accumulate_three(op, dtype).ok_or_else(missing)?,
+            columns: rows::columns(op, dtype).ok_or_else(missing)?,
             short_rows: rows::ShortRowReducer::of(op, dtype).ok_or_else(missing)?,
             vector_rows: rows::reduce_rows(op, dtype),
         })

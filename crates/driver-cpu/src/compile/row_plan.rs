@@ -8,7 +8,7 @@
 //! Not here: how a program becomes a plan (`plan_compiler.rs`), how a plan runs (`run/row_frame.rs`).
 
 use crate::compile::search_plan::RowSearch;
-use crate::rows::{RowFn, ShortRowReducer, VectorRows};
+use crate::rows::{ColumnsFn, RowFn, ShortRowReducer, VectorRows};
 use gpupy_core::{DType, Op};
 use gpupy_jit::Kernel;
 use smallvec::SmallVec;
@@ -153,8 +153,8 @@ pub struct RowReduction {
     pub lanes: RowFn,
     /// Combines two rows, element by element, into the first.
     pub accumulate: RowFn,
-    /// Combines three rows, one after another, into the first argument.
-    pub accumulate_three: RowFn,
+    /// Combines rows, element by element, into one.
+    pub columns: ColumnsFn,
     /// Reduces many short rows.
     pub short_rows: ShortRowReducer,
     /// Reduces rows of more elements than the tree has lanes, and of one chunk, if the operation has a function for it.

@@ -10,6 +10,7 @@ use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
 use crate::compile::program_cache::CachedProgram;
 use crate::compile::row_plan::Stride;
+use crate::eval::copied_runs::CopiedRuns;
 use crate::eval::repeated_axes::RepeatedAxes;
 use crate::index_split::launch_box::{LaunchBox, SplitKey};
 use crate::library_ops;
@@ -71,6 +72,17 @@ impl Evaluator {
         if let Some(known) = self.known.get(&launch.fingerprint)
             && few_rows::run(known, blocks, launch)?
         {
+            return Ok(Evaluated { launches: 1, ..Evaluated::default() });
+        }
+        if let Some(runs) = CopiedRuns::of(launch)
+            && let ([operand], [dest]) = (launch.operands, launch.dests)
+        {
+            let (from, to) =
+                (blocks.named(*operand, launch)?.0, blocks.named(dest.block, launch)?.0);
+            let mut executor =
+                Executor { threads: thread_count::now(self.threads), pool: &mut self.pool };
+            // SAFETY: the contract guarantees that accesses name elements that exist; the blocks are different ones.
+            unsafe { runs.copy((from, to), &mut executor)? };
             return Ok(Evaluated { launches: 1, ..Evaluated::default() });
         }
         if let Some(axes) = RepeatedAxes::of(launch) {

@@ -13,6 +13,8 @@ use gpupy_core::{DType, Result};
 
 /// Bytes that are copied at once, so that they are read from the nearest cache.
 const NEAR: usize = 16 << 10;
+/// The fewest elements in a run of repetitions: fewer are computed sooner than copied one by one.
+const LEAST: usize = 128;
 /// Bytes that are copied in a nanosecond, estimated.
 const SPEED: usize = 16;
 
@@ -48,7 +50,11 @@ impl RepeatedAxes {
                         access.strides[within] == behind as i64
                     })
             };
-            if shape[axis] > 1 && is_same && launch.dests.iter().all(|dest| is_beside(&dest.access))
+            let run: usize = shape[axis..].iter().product();
+            if shape[axis] > 1
+                && is_same
+                && run >= LEAST
+                && launch.dests.iter().all(|dest| is_beside(&dest.access))
             {
                 once[axis] = 1;
             }
@@ -91,6 +97,11 @@ impl RepeatedAxes {
             executor.share(count, time(begun), &|numbers| {
                 for first in numbers.map(&run) {
                     let mut done = block;
+                    if block == dtype.size() {
+                        // SAFETY: the run has so many elements, and its first one is computed.
+                        unsafe { fill(first, dtype, begun / block) };
+                        done = begun;
+                    }
                     while done < begun {
                         let more = done.min(begun - done);
                         // SAFETY: both parts are in the run, and the one that is read ends before the other.
@@ -111,5 +122,31 @@ impl RepeatedAxes {
             })?;
         }
         Ok(())
+    }
+}
+
+/// Gives the other elements of a run the bits of the first one.
+///
+/// # Safety
+/// There are so many elements, the first one is initialised, and nothing else accesses them.
+unsafe fn fill(first: *mut u8, dtype: DType, count: usize) {
+    /// As of `fill`, where an element takes as many bytes as a `T`.
+    unsafe fn of<T: Copy>(first: *mut u8, count: usize) {
+        let first = first.cast::<T>();
+        // SAFETY: the caller vouches for the elements; a block may begin at any byte.
+        unsafe {
+            let element = first.read_unaligned();
+            (1..count).for_each(|at| first.add(at).write_unaligned(element));
+        }
+    }
+    // SAFETY: the caller vouches for the elements.
+    unsafe {
+        match dtype.size() {
+            1 => of::<u8>(first, count),
+            2 => of::<u16>(first, count),
+            4 => of::<u32>(first, count),
+            8 => of::<u64>(first, count),
+            _ => of::<u128>(first, count),
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! A tile of a matrix product, computed by one thread.
 //!
 //! Owns [`multiply`]. Floats and complex numbers are multiplied by the crate `gemm`, which packs operands of any
-//! strides. Integers and bool are rows that are multiplied and accumulated (`rows::multiply`), with wrapping.
+//! strides. Integers and bool are rows of sums of products (`rows::WholeProducts`), with wrapping.
 //!
 //! Not here: how products are cut into tiles (`gemm.rs`, `symmetric_product.rs`), the loops over integers (`rows`).
 
 use super::product_tile::ProductTile;
-use crate::rows::{self, RowFn};
+use crate::rows::{Terms, WholeProducts};
 use gemm::{Parallelism, c32, c64};
 use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::op_eval::bfloat16::Bfloat16;
@@ -15,6 +15,8 @@ use gpupy_core::{DType, Result, memory};
 
 /// Columns of integers that are accumulated together: their sums stay in the nearest cache.
 const COLUMNS: usize = 512;
+/// The most rows for which columns are not laid side by side first.
+const FEW_ROWS: usize = 4;
 
 /// Computes a tile.
 ///
@@ -30,11 +32,11 @@ pub unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
             DType::C128 => by_crate(piece, c64::new(1.0, 0.0)),
             DType::F16 => narrow_floats::<Half>(piece),
             DType::BF16 => narrow_floats::<Bfloat16>(piece),
-            DType::Bool => whole_numbers::<u8>(piece, rows::multiply(dtype)),
-            DType::I8 | DType::U8 => whole_numbers::<u8>(piece, rows::multiply(dtype)),
-            DType::I16 | DType::U16 => whole_numbers::<u16>(piece, rows::multiply(dtype)),
-            DType::I32 | DType::U32 => whole_numbers::<u32>(piece, rows::multiply(dtype)),
-            DType::I64 | DType::U64 => whole_numbers::<u64>(piece, rows::multiply(dtype)),
+            DType::Bool => whole_numbers::<u8>(piece, &WholeProducts::of(dtype)),
+            DType::I8 | DType::U8 => whole_numbers::<u8>(piece, &WholeProducts::of(dtype)),
+            DType::I16 | DType::U16 => whole_numbers::<u16>(piece, &WholeProducts::of(dtype)),
+            DType::I32 | DType::U32 => whole_numbers::<u32>(piece, &WholeProducts::of(dtype)),
+            DType::I64 | DType::U64 => whole_numbers::<u64>(piece, &WholeProducts::of(dtype)),
         }
     }
 }
@@ -141,40 +143,40 @@ where
     Ok(())
 }
 
-/// Integers and bool: rows of `b` times elements of `a`, accumulated.
+/// Integers and bool: rows of `b` times elements of `a`, with at least as many columns as rows.
 ///
 /// # Safety
 /// As for [`multiply`], for elements of this type's size.
-unsafe fn whole_numbers<T: Copy + Default>(piece: &ProductTile, multiply: RowFn) -> Result<()> {
-    let [m, n, k] = piece.extents;
-    // Padding with zeros changes no sum.
-    let padded = k.next_multiple_of(rows::TOGETHER);
-    let [b_column, b_sum] = piece.b_strides;
+unsafe fn whole_numbers<T: Copy + Default>(
+    piece: &ProductTile,
+    products: &WholeProducts,
+) -> Result<()> {
+    let [m, n, _] = piece.extents;
+    let piece = if m > n { piece.turned() } else { *piece };
+    let ([m, n, k], [b_column, b_sum], size) = (piece.extents, piece.b_strides, size_of::<T>());
     let mut sums = vec![T::default(); n.min(COLUMNS)];
-    let mut a: Vec<T> = memory::with_room(m * padded)?;
-    for row in 0..m {
-        let from = piece.a.cast::<T>().wrapping_offset(row as isize * piece.a_strides[0]);
-        // SAFETY: rows and columns are below the extents, and the elements exist.
-        a.extend(unsafe { packed::<T>(from.cast(), (1, k), [0, piece.a_strides[1]]) });
-        a.resize((row + 1) * padded, T::default());
-    }
+    let mut a: Vec<T> = memory::with_room(m * k)?;
+    // SAFETY: rows and terms are below the extents, and the elements exist.
+    a.extend(unsafe { packed::<T>(piece.a, (m, k), piece.a_strides) });
     for first in (0..n).step_by(COLUMNS) {
         let columns = COLUMNS.min(n - first);
-        let from = piece.b.cast::<T>().wrapping_offset(first as isize * b_column);
-        // SAFETY: rows and columns are below the extents, and the elements exist.
-        let elements = unsafe { packed::<T>(from.cast(), (k, columns), [b_sum, b_column]) };
-        let mut b: Vec<T> = memory::with_room(padded * columns)?;
-        b.extend(elements);
-        b.resize(padded * columns, T::default());
-        for row in 0..m {
-            sums[..columns].fill(T::default());
-            for at in (0..padded).step_by(rows::TOGETHER) {
-                let (x, y) = (&raw const a[row * padded + at], &raw const b[at * columns]);
-                // SAFETY: `a` and `b` are padded, so that 4 elements, and 4 rows of `columns` elements, follow.
-                unsafe {
-                    multiply(sums.as_mut_ptr().cast(), [x.cast(), y.cast(), x.cast()], columns)
-                }
+        let from = piece.b.cast::<T>().wrapping_offset(first as isize * b_column).cast::<u8>();
+        let mut packed_b: Vec<T>;
+        let (sum, y, step) = match (b_column, b_sum) {
+            (1, _) => (products.across, from, b_sum),
+            (_, 1) if m <= FEW_ROWS => (products.along, from, b_column),
+            _ => {
+                packed_b = memory::with_room(k * columns)?;
+                // SAFETY: as above, of columns.
+                packed_b.extend(unsafe { packed::<T>(from, (k, columns), [b_sum, b_column]) });
+                (products.across, packed_b.as_ptr().cast(), columns as isize)
             }
+        };
+        for row in 0..m {
+            let x = a[row * k..].as_ptr().cast();
+            let terms = Terms { x, y, step: step * size as isize, count: k };
+            // SAFETY: `a` has a row of `k` factors, `y` as many terms for each column, and there is room for the sums.
+            unsafe { sum(sums.as_mut_ptr().cast(), terms, columns) }
             let to = piece.c.cast::<T>().wrapping_offset(row as isize * piece.c_strides[0]);
             for (column, sum) in (first..).zip(&sums[..columns]) {
                 // SAFETY: rows and columns are below the extents, and the elements exist.

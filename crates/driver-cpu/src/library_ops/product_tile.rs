@@ -21,6 +21,20 @@ pub struct ProductTile {
 }
 
 impl ProductTile {
+    /// The same with rows for columns: the transpose is the product of the transposed operands in the other order.
+    pub fn turned(self) -> ProductTile {
+        let ([m, n, k], [row, column]) = (self.extents, self.c_strides);
+        ProductTile {
+            extents: [n, m, k],
+            a: self.b,
+            a_strides: self.b_strides,
+            b: self.a,
+            b_strides: self.a_strides,
+            c: self.c,
+            c_strides: [column, row],
+        }
+    }
+
     /// The tile of some of its rows and columns.
     pub fn part(self, size: usize, rows: Range<usize>, columns: Range<usize>) -> ProductTile {
         let bytes = |from: usize, stride: isize| from as isize * stride * size as isize;

@@ -6,13 +6,14 @@
 //!
 //! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
 //! operation that combines two elements; `tree_reduce.rs` and `vector_rows.rs` have the steps of reductions, with
-//! the canonical tree of one row in `reduction_tree.rs`. `short` has tiles of many short rows, and what is computed
+//! the canonical tree of one row in `reduction_tree.rs`, of many in `column_tree.rs`. `short` has tiles of many short rows, and what is computed
 //! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex
 //! numbers, `scan_rows.rs` prefix scans, and `products` those of skinny and of small matrices, by the SIMD vectors of
 //! `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
+mod column_tree;
 mod complex_rows;
 mod moves;
 mod products;
@@ -27,12 +28,13 @@ mod simd;
 mod tree_reduce;
 mod vector_rows;
 
+pub use column_tree::{ColumnsFn, SpacedRows, columns};
 pub use moves::{copy, gather, index};
-pub use products::{RowProducts, SHORT_COLUMN, Strip};
-pub use reducing::{accumulate, accumulate_three};
+pub use products::{RowProducts, SHORT_COLUMN, Strip, Terms, WholeProducts};
+pub use reducing::accumulate;
 pub use row_fn::RowFn;
 pub use row_search::{SEARCHED, first_equal};
-pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
+pub use scan_rows::{SIDE, ScanFn, scan};
 pub use short::expand::{expand, expand_index, scatter};
 pub use short::tile::{SHORT, SORTED, ShortRows, ShortTile, TileMemory};
 pub use short::tile_reductions::ShortRowReducer;

@@ -13,18 +13,21 @@ use std::marker::PhantomData;
 
 /// A loop over rows.
 pub trait RowLoop {
+    /// What it reads.
+    type Args;
+
     /// # Safety
     /// As for [`RowFn`].
-    unsafe fn run(dst: *mut u8, args: [*const u8; 3], n: usize);
+    unsafe fn run(dst: *mut u8, args: Self::Args, n: usize);
 }
 
 /// The loop, compiled for this processor.
-pub fn best<L: RowLoop>() -> RowFn {
+pub fn best<L: RowLoop>() -> unsafe fn(*mut u8, L::Args, usize) {
     #[cfg(target_arch = "x86_64")]
     {
         // Wider vectors gain nothing, because rows come from memory, and shorter loops end sooner.
         #[target_feature(enable = "avx,avx2,bmi1,bmi2,fma,f16c,lzcnt,popcnt")]
-        unsafe fn with_avx2<L: RowLoop>(dst: *mut u8, args: [*const u8; 3], n: usize) {
+        unsafe fn with_avx2<L: RowLoop>(dst: *mut u8, args: L::Args, n: usize) {
             // SAFETY: `best` has checked the processor's features; rows are as `RowFn` requires.
             unsafe { L::run(dst, args, n) }
         }
@@ -62,6 +65,7 @@ pub unsafe fn put<A: Stored>(row: *mut u8, i: usize, value: A) {
 pub struct Unary<A, R, F>(PhantomData<(A, R, F)>);
 
 impl<A: Stored, R: Stored, F: Fn(A) -> R + Copy + 'static> RowLoop for Unary<A, R, F> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.
@@ -84,6 +88,7 @@ where
     R: Stored,
     F: Fn(A, B) -> R + Copy + 'static,
 {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, b, _]: [*const u8; 3], n: usize) {
         // SAFETY: the rows have `n` elements, at least 1; a value of `F` was passed to `binary`.
@@ -138,6 +143,7 @@ words!(u8 u16 u32 u64 u128);
 struct Select<W, const SC: bool, const SA: bool, const SB: bool>(PhantomData<W>);
 
 impl<W: Word, const SC: bool, const SA: bool, const SB: bool> RowLoop for Select<W, SC, SA, SB> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [c, a, b]: [*const u8; 3], n: usize) {
         let (a, b, dst) = (a.cast::<W>(), b.cast::<W>(), dst.cast::<W>());
@@ -173,6 +179,7 @@ pub fn select<W: Word>(scalars: [bool; 3]) -> RowFn {
 pub struct Accumulate<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for Accumulate<A, F> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.
@@ -189,6 +196,7 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for Accumulate<A, F> 
 pub struct AccumulateThree<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AccumulateThree<A, F> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, b, c]: [*const u8; 3], n: usize) {
         // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.

@@ -33,6 +33,7 @@ struct FirstEqual<A, M>(PhantomData<(A, M)>);
 macro_rules! searches {
     ($($a:ident $m:ident;)*) => { $(
         impl RowLoop for FirstEqual<$a, $m> {
+            type Args = [*const u8; 3];
             #[inline(always)]
             unsafe fn run(dst: *mut u8, [row, wanted, _]: [*const u8; 3], n: usize) {
                 // SAFETY: the row has `n` elements, `wanted` is one, and `dst` has room for an int32.

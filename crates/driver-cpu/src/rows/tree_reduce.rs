@@ -88,6 +88,7 @@ unsafe fn by_chunk<A: Stored>(
 struct AnyOrder<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AnyOrder<A, F> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: `by_chunk` passes chunks of the row; a value of `F` was passed to `make`, so `F` may be conjured.
@@ -104,6 +105,7 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AnyOrder<A, F> {
 struct Truths<const ANY: bool>;
 
 impl<const ANY: bool> RowLoop for Truths<ANY> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: `by_chunk` passes chunks of the row.
@@ -121,6 +123,7 @@ impl<const ANY: bool> RowLoop for Truths<ANY> {
 struct TreeReduce<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for TreeReduce<A, F> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: `a` has `n` elements and `dst` one for each chunk; a value of `F` was passed to `make`.

@@ -1,90 +1,23 @@
 //! Column reduction: rows are combined element by element, so each row takes the part of one element of the
 //! canonical tree.
 //!
-//! Owns [`LaneRows`]. Input rows that are combined into the same lane of the tree are 16 apart. Rows that are
-//! inputs in place are taken three at a time, so that a lane's row is read and written less often. Each row
-//! goes into all reductions before the next rows are read.
+//! Rows that are inputs in place are combined by themselves. Others are computed one after another, or 16 at once
+//! where they are short and follow each other, and those 16 apart are combined into one lane of the tree as they
+//! come: each row goes into all reductions before the next is computed.
 //!
 //! Not here: reductions along rows (`launch_items.rs`), the loops over rows (`rows`).
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
+use crate::rows::SpacedRows;
 use crate::run::launch_items::LaunchItems;
 use crate::run::reduce_scratch::ReduceScratch;
 use crate::run::row_frame::RowFrame;
-use crate::traversal::iteration_space::Point;
+use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
-use smallvec::SmallVec;
 
-/// The lanes of a reduction, each a row of elements.
-struct LaneRows<'a> {
-    reduction: &'a RowReduction,
-    first: *mut u8,
-    /// Elements of a row.
-    n: usize,
-    /// The first row of its operand and the distance to the next in bytes, where the operand is an input in
-    /// place.
-    lying: Option<(*const u8, isize)>,
-}
-
-impl LaneRows<'_> {
-    fn lane(&self, l: usize) -> *mut u8 {
-        self.first.wrapping_add(l * self.n * self.reduction.size)
-    }
-
-    /// Combines a row into its lane; the first row of a lane is copied.
-    ///
-    /// # Safety
-    /// `row` has `n` elements, and the lanes have their memory.
-    unsafe fn take(&self, k: usize, row: *const u8) {
-        let to = self.lane(k % REDUCE_LANES);
-        // SAFETY: `row` has `n` elements, and the lane is a row of `n` elements that does not overlap it.
-        unsafe {
-            if k < REDUCE_LANES {
-                std::ptr::copy_nonoverlapping(row, to, self.n * self.reduction.size);
-            } else {
-                (self.reduction.accumulate)(to, [row; 3], self.n);
-            }
-        }
-    }
-
-    /// Combines up to three rows, 16 apart from `k` on and below `count`, into their lane.
-    ///
-    /// # Safety
-    /// Rows below `count` and the lane exist; `k` is not the first row of a lane.
-    unsafe fn take_three(&self, k: usize, count: usize) {
-        let Some((first, step)) = self.lying else { return };
-        let row = |k: usize| first.wrapping_offset(step * k as isize);
-        let [a, b, c] = [k, k + REDUCE_LANES, k + 2 * REDUCE_LANES];
-        // SAFETY: rows below `count` exist, and no other row is named.
-        unsafe {
-            if c < count {
-                let rows = [row(a), row(b), row(c)];
-                return (self.reduction.accumulate_three)(
-                    self.lane(k % REDUCE_LANES),
-                    rows,
-                    self.n,
-                );
-            }
-            for k in [a, b].into_iter().filter(|k| *k < count) {
-                self.take(k, row(k));
-            }
-        }
-    }
-
-    /// Combines the lanes of `count` rows into the first lane.
-    ///
-    /// # Safety
-    /// As many lanes hold rows as `count` rows fill.
-    unsafe fn fold(&self, count: usize) {
-        for half in [8, 4, 2, 1] {
-            for l in 0..half.min(count.saturating_sub(half)) {
-                let other = self.lane(l + half).cast_const();
-                // SAFETY: only lanes below `count` are named, and these hold rows.
-                unsafe { (self.reduction.accumulate)(self.lane(l), [other; 3], self.n) }
-            }
-        }
-    }
-}
+/// The most elements of rows in place that are taken many at a time: of longer ones, columns are combined by
+/// themselves.
+const NARROW: usize = 32;
 
 impl LaunchItems<'_> {
     /// Reduces columns into the rows of results.
@@ -103,35 +36,55 @@ impl LaunchItems<'_> {
         let count = REDUCE_CHUNK.min(self.shape[last] - from);
         let mut input_point = point.clone();
         input_point[last] = from;
-        let all: SmallVec<[LaneRows<'_>; 2]> = reducing
-            .all
-            .iter()
-            .zip(&buffers.results)
-            .map(|(reduction, first)| {
-                let lying = self.lying_rows(reducing, reduction, &input_point);
-                LaneRows { reduction, first: *first, n, lying }
-            })
-            .collect();
-        // SAFETY: rows up to `count` are in the input space; scratch memory has room for 16 lanes, or for `count`.
-        unsafe {
-            if all.iter().all(|lanes| lanes.lying.is_some()) {
-                combine_lying(&all, count);
-            } else {
-                for k in 0..count {
-                    input_point[last] = from + k;
-                    self.compute_operands(
-                        frame,
-                        (reducing, buffers),
-                        &input_point,
-                        self.rows.axis,
-                        n,
-                    );
-                    for (which, lanes) in all.iter().enumerate() {
-                        lanes.take(k, self.value(frame, (reducing, buffers), which));
+        let all = || reducing.all.iter().zip(&buffers.results);
+        let lying = |reduction| self.lying_rows(reducing, reduction, &input_point);
+        let are_lying = all().all(|(reduction, _)| lying(reduction).is_some());
+        let at_once = self.rows_at_once(are_lying, n);
+        if are_lying && at_once == 1 {
+            for (reduction, to) in all() {
+                let Some((first, step)) = lying(reduction) else { continue };
+                // SAFETY: rows up to `count` are in the input space, and scratch memory has room for one.
+                unsafe { (reduction.columns)(*to, SpacedRows { first, step, count }, n) }
+            }
+            return;
+        }
+        for k in (0..count).step_by(at_once) {
+            input_point[last] = from + k;
+            let elements = at_once.min(count - k) * n;
+            // SAFETY: the rows are in the input space, and scratch memory has room for 16 lanes, or for `count`.
+            unsafe {
+                let along = self.rows.axis;
+                self.compute_operands(frame, (reducing, buffers), &input_point, along, elements);
+                for (which, (reduction, first)) in all().enumerate() {
+                    let row = self.value(frame, (reducing, buffers), which);
+                    let lane = first.wrapping_add(k % REDUCE_LANES * n * reduction.size);
+                    match k < REDUCE_LANES {
+                        true => std::ptr::copy_nonoverlapping(row, lane, elements * reduction.size),
+                        false => (reduction.accumulate)(lane, [row; 3], elements),
                     }
                 }
             }
-            all.iter().for_each(|lanes| lanes.fold(count));
+        }
+        for (reduction, first) in all() {
+            let step = (n * reduction.size) as isize;
+            let count = count.min(REDUCE_LANES);
+            // SAFETY: as many lanes hold rows of `n` elements, and the first takes the result.
+            unsafe { (reduction.columns)(*first, SpacedRows { first: *first, step, count }, n) }
+        }
+    }
+
+    /// How many rows of `n` elements are taken at a time: those of all lanes where they are short and follow each other
+    /// in memory, as one row; else one.
+    fn rows_at_once(&self, are_lying: bool, n: usize) -> usize {
+        let last = self.shape.len() - 1;
+        let follows = |line: &StridedAccess<'_>| {
+            let strides = &line.access.strides;
+            strides[last] == strides[self.rows.axis] * n as i64
+        };
+        let most = if are_lying { NARROW } else { self.tile() / REDUCE_LANES };
+        match n <= most && self.inputs[..self.before].iter().all(follows) {
+            true => REDUCE_LANES,
+            false => 1,
         }
     }
 
@@ -146,27 +99,5 @@ impl LaunchItems<'_> {
             reduction.input.filter(|_| self.kernel.is_none() && reducing.steps.is_empty())?;
         let walk = self.inputs[input].walk(point, point.len() - 1);
         Some((walk.ptr.cast_const(), walk.step))
-    }
-}
-
-/// Combines `count` rows, at least 1, into the lanes of each reduction.
-///
-/// # Safety
-/// The rows and lanes exist.
-unsafe fn combine_lying(all: &[LaneRows<'_>], count: usize) {
-    for l in 0..REDUCE_LANES.min(count) {
-        for lanes in all {
-            let Some((first, step)) = lanes.lying else { continue };
-            // SAFETY: `l` is below `count`, so the row exists.
-            unsafe { lanes.take(l, first.wrapping_offset(step * l as isize)) }
-        }
-    }
-    for done in (REDUCE_LANES..count).step_by(3 * REDUCE_LANES) {
-        for k in done..count.min(done + REDUCE_LANES) {
-            for lanes in all {
-                // SAFETY: `take_three` leaves out rows from `count` on, and the others exist.
-                unsafe { lanes.take_three(k, count) }
-            }
-        }
     }
 }

@@ -213,7 +213,13 @@ impl EagerDispatch {
                     self.elements(array.size())?;
                 }
                 let row = array.shape().get(1..).map_or(0, size_of);
-                self.elements(index.size().saturating_mul(row))?;
+                let picked = index.size().saturating_mul(row);
+                // Rows are copied as such, where a kernel would find the place of each element.
+                if row >= small_fancy_index::ROW {
+                    self.scatters(picked)
+                } else {
+                    self.elements(picked)
+                }?;
                 small_fancy_index::picked(array, index)
             }
         }
@@ -282,7 +288,7 @@ impl EagerDispatch {
         source: &ArrayOrScalar<'_>,
     ) -> Option<()> {
         let row = dest.shape().get(1..).map_or(0, size_of);
-        self.elements(index.size().saturating_mul(row))?;
+        self.scatters(index.size().saturating_mul(row))?;
         small_fancy_index::write(dest, index, source)
     }
 
@@ -296,7 +302,8 @@ impl EagerDispatch {
         outside: Outside,
         source: &ArrayOrScalar<'_>,
     ) -> Option<()> {
-        self.picks(indices, at, shape)?;
+        self.scatters(size_of(shape))?;
+        self.names(indices, at, shape)?;
         small_fancy_index::write_along(dest, indices, (at, shape), outside, source)
     }
 
@@ -333,9 +340,19 @@ impl EagerDispatch {
         (self.computes() && WorkSize::Elements(points).is_little()).then_some(())
     }
 
+    /// Whether so many elements are moved now to, or from, where index arrays say.
+    fn scatters(&self, points: usize) -> Option<()> {
+        (self.computes() && WorkSize::Masked(points).is_little()).then_some(())
+    }
+
     /// Whether elements of this shape are picked now by index arrays along axes.
     fn picks(&self, indices: &[Option<&Array>], at: usize, shape: &[usize]) -> Option<()> {
         self.elements(size_of(shape))?;
+        self.names(indices, at, shape)
+    }
+
+    /// Whether the numbers of index arrays along axes are few enough to be looked at now.
+    fn names(&self, indices: &[Option<&Array>], at: usize, shape: &[usize]) -> Option<()> {
         let picked = size_of(small_fancy_index::picked_extents(indices, at, shape)?);
         let arrays = indices.iter().flatten().count();
         WorkSize::Picked(picked.saturating_mul(arrays)).is_little().then_some(())

@@ -33,7 +33,7 @@ pub(crate) enum WorkSize {
     Elements(usize),
     /// So many elements among which extremes are looked for.
     Searched(usize),
-    /// So many elements into which a mask writes.
+    /// So many elements into which a mask writes, or that are moved to, or in rows from, where index arrays say.
     Masked(usize),
     /// So many numbers of the index arrays of several axes, once they are broadcast.
     Picked(usize),

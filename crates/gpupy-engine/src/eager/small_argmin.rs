@@ -14,7 +14,7 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Scalar, for_integer_type};
-use smallvec::SmallVec;
+use std::array::from_fn;
 
 /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, or of the first NaN;
 /// `None` where these are not few elements in host memory.
@@ -115,40 +115,74 @@ fn each_row_here<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     read: impl Fn([u8; N]) -> T + Copy,
 ) {
     let elements = elements.as_chunks::<N>().0;
-    if beside > 1 {
-        elements
-            .chunks_exact(n * beside)
-            .for_each(|rows| across::<T, N, GREATEST>(rows, beside, &mut found, read));
-        return;
+    if beside == 1 && n >= LONG {
+        let rows = elements.chunks_exact(n);
+        return rows.for_each(|row| found(first_extreme::<T, N, GREATEST>(row, read)));
     }
-    for row in elements.chunks_exact(n) {
-        found(match n {
-            ..LANES => first_of_few::<T, N, GREATEST>(row, read),
-            _ => first_extreme::<T, N, GREATEST>(row, read),
-        });
+    // Rows that are looked at together are a vector of AVX2.
+    match N {
+        8 => rows_together::<T, N, 4, GREATEST>(elements, (n, beside), &mut found, read),
+        _ => rows_together::<T, N, 8, GREATEST>(elements, (n, beside), &mut found, read),
     }
 }
 
-/// Tells the places of the extremes in rows whose elements lie beside each other's, all rows together.
+/// Tells the places of the extremes in rows of elements, `L` rows at a time.
 #[inline(always)]
-fn across<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+fn rows_together<T: Copy + PartialOrd, const N: usize, const L: usize, const GREATEST: bool>(
     elements: &[[u8; N]],
-    beside: usize,
+    (n, beside): (usize, usize),
     found: &mut impl FnMut(usize),
     read: impl Fn([u8; N]) -> T + Copy,
 ) {
-    let mut layers = elements.chunks_exact(beside);
-    let Some(first) = layers.next() else { return };
-    let mut best: SmallVec<[T; 64]> = first.iter().map(|element| read(*element)).collect();
-    let mut places: SmallVec<[i32; 64]> = SmallVec::from_elem(0, beside);
-    for (layer, at) in layers.zip(1..) {
-        for ((best, place), element) in best.iter_mut().zip(&mut places).zip(layer) {
-            let x = read(*element);
-            let stays = if GREATEST { *best >= x } else { *best <= x } | is_nan(*best);
-            (*best, *place) = if stays { (*best, *place) } else { (x, at) };
+    let together = if beside == 1 { elements.len() / n } else { beside };
+    for rows in elements.chunks_exact((n * together).max(1)) {
+        let whole = together - together % L;
+        for first in (0..whole).step_by(L) {
+            let places = of_rows::<T, N, L, GREATEST>(rows, (n, beside), first, read);
+            places.into_iter().for_each(&mut *found);
+        }
+        for row in whole..together {
+            let [place] = of_rows::<T, N, 1, GREATEST>(rows, (n, beside), row, read);
+            found(place);
         }
     }
-    places.into_iter().for_each(|place| found(place as usize));
+}
+
+/// The places of the extremes in `L` rows from the first one on, all rows together.
+#[inline(always)]
+fn of_rows<T: Copy + PartialOrd, const N: usize, const L: usize, const GREATEST: bool>(
+    elements: &[[u8; N]],
+    (n, beside): (usize, usize),
+    first: usize,
+    read: impl Fn([u8; N]) -> T + Copy,
+) -> [usize; L] {
+    if beside == 1 {
+        let rows: [&[[u8; N]]; L] = from_fn(|lane| &elements[(first + lane) * n..][..n]);
+        return first_of_each::<T, L, GREATEST>(n, |at| rows.map(|row| read(row[at])));
+    }
+    first_of_each::<T, L, GREATEST>(n, |at| {
+        let layer = &elements[at * beside + first..][..L];
+        from_fn(|lane| read(layer[lane]))
+    })
+}
+
+/// The places of the extremes in `L` rows, whose elements come side by side.
+#[inline(always)]
+fn first_of_each<T: Copy + PartialOrd, const L: usize, const GREATEST: bool>(
+    n: usize,
+    elements: impl Fn(usize) -> [T; L],
+) -> [usize; L] {
+    let (mut best, mut places) = (elements(0), [0i32; L]);
+    for at in 1..n {
+        let next = elements(at);
+        for lane in 0..L {
+            let (x, extreme) = (next[lane], best[lane]);
+            let stays = if GREATEST { extreme >= x } else { extreme <= x } | is_nan(extreme);
+            best[lane] = if stays { extreme } else { x };
+            places[lane] = if stays { places[lane] } else { at as i32 };
+        }
+    }
+    places.map(|place| place as usize)
 }
 
 /// The better of two elements; of equals, and where one is NaN, the first.
@@ -158,35 +192,23 @@ fn beyond<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
     if is_better { x } else { best }
 }
 
-/// The place of the extreme in a row of at least one element: its value and position, element by element.
-#[inline(always)]
-fn first_of_few<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
-    row: &[[u8; N]],
-    read: impl Fn([u8; N]) -> T + Copy,
-) -> usize {
-    let (mut extreme, mut place) = (read(row[0]), 0);
-    for (at, element) in row.iter().enumerate().skip(1) {
-        let x = read(*element);
-        let stays = if GREATEST { extreme >= x } else { extreme <= x };
-        if !(stays | is_nan(extreme)) {
-            (extreme, place) = (x, at);
-        }
-    }
-    place
-}
-
-/// Elements that are looked at together: enough for two registers of AVX2, of float32.
+/// The fewest elements of a row that is looked at by itself.
+const LONG: usize = 64;
+/// Elements of such a row that are looked at together: enough for two registers of AVX2, of float32.
 const LANES: usize = 16;
 
-/// The place of the extreme in a row of many elements: first its value, then its position, as both loops vectorise.
+/// The place of the extreme in a row of at least `LANES` elements: first its value, then its position, as both loops
+/// vectorise.
 #[inline(always)]
 fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     row: &[[u8; N]],
     read: impl Fn([u8; N]) -> T + Copy,
 ) -> usize {
-    let (blocks, rest) = row.as_chunks::<LANES>();
+    let blocks = row.as_chunks::<LANES>().0;
+    // The last elements once more, some of which are in a block.
+    let last = row.last_chunk::<LANES>();
     let (mut best, mut any_nan) = ([read(row[0]); LANES], false);
-    for block in blocks {
+    for block in blocks.iter().chain(last) {
         let mut nan = false;
         // One instruction compares two elements, and tells whether one is NaN.
         for lane in 0..LANES / 2 {
@@ -196,11 +218,6 @@ fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
         for (best, element) in best.iter_mut().zip(block) {
             *best = beyond::<T, GREATEST>(*best, read(*element));
         }
-    }
-    for (best, element) in best.iter_mut().zip(rest) {
-        let x = read(*element);
-        any_nan |= is_nan(x);
-        *best = beyond::<T, GREATEST>(*best, x);
     }
     if any_nan {
         return row.iter().position(|element| is_nan(read(*element))).unwrap_or(0);
@@ -213,12 +230,17 @@ fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
         half /= 2;
     }
     let extreme = best[0];
-    let has_it = |block: &[[u8; N]; LANES]| {
-        block.iter().fold(false, |found, element| found | (read(*element) == extreme))
+    // A bit for each element of a block that is the extreme.
+    let bits = |block: &[[u8; N]; LANES]| {
+        let is_it = |lane: usize| u32::from(read(block[lane]) == extreme) << lane;
+        (0..LANES).fold(0, |bits, lane| bits | is_it(lane))
     };
-    let start = blocks.iter().position(has_it).unwrap_or(blocks.len()) * LANES;
-    let within = row[start..].iter().position(|element| read(*element) == extreme);
-    start + within.unwrap_or(0)
+    let found = blocks.iter().enumerate().find_map(|(block, elements)| {
+        let bits = bits(elements);
+        (bits != 0).then(|| block * LANES + bits.trailing_zeros() as usize)
+    });
+    let of_last = || last.map_or(0, bits).trailing_zeros() as usize;
+    found.unwrap_or_else(|| row.len() - LANES + of_last())
 }
 
 /// Whether it is not even equal to itself.

@@ -8,16 +8,19 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
-use crate::eager::host_moves::few;
 use crate::graph::interval::Bounds;
-use crate::graph::value::Origin;
+use crate::graph::value::{Copies, Origin};
 use crate::memory::element_bytes::fill_all;
 use crate::memory::strided::{each_point, gather_into, scatter, spread};
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+
+/// The fewest elements of a row for which finding its place takes less time than copying it.
+pub(crate) const ROW: usize = 8;
 
 /// The rule for an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +151,7 @@ pub(crate) fn write_along(
         _ => (row, row * away.len()),
     };
     let mut current = dest.current_to_write()?;
-    let bytes = current.make_mut(few())?;
+    let bytes = current.make_mut(copies(away.len() * row / size))?;
     let mut done = 0;
     let mut written = Some(());
     each_point((dest.offset() as i64, &before.walk.strides), &before.extents, |start| {
@@ -177,6 +180,15 @@ pub(crate) fn write_along(
     current.version += 1;
     written
 }
+
+/// The elements that a write of so many scattered ones may copy first: a copy of some for each takes less time than to
+/// find their places later.
+fn copies(written: usize) -> Copies {
+    Copies::UpTo(T.most_points.max(written.saturating_mul(COPIED)))
+}
+
+/// Elements that are copied in the time in which one is written to its place.
+const COPIED: usize = 4;
 
 /// The extents of the axes of a result, from axis `at` on, that index arrays name the elements of.
 pub(crate) fn picked_extents<'a>(
@@ -337,7 +349,7 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> 
         _ => return None,
     };
     let mut current = dest.current_to_write()?;
-    let bytes = current.make_mut(few())?;
+    let bytes = current.make_mut(copies(numbers.len() * row))?;
     // Inside the base, as all rows of the destination are.
     let start = |place: usize| usize::try_from(dest.offset() + place as isize * first).ok();
     match (row, size) {

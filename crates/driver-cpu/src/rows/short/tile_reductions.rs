@@ -133,6 +133,7 @@ impl<const N: usize> RowFnMaker for OfBlocks<N> {
 struct Blocks<A, F, const N: usize>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static, const N: usize> RowLoop for Blocks<A, F, N> {
+    type Args = [*const u8; 3];
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         // SAFETY: there are `n` rows and a result for each; a value of `F` was passed to `make`, so `F` may be
