@@ -331,3 +331,22 @@ def test_what_only_strips_read_takes_their_memory(kept):
         else:
             # The one that the program keeps is whole.
             numpy.testing.assert_array_equal(sums, wanted_sums)
+
+
+FOLDED = {
+    "repeated": lambda np, x: np.repeat(np.repeat(x, 3, axis=0), 5, axis=1) * 0.5 + 1,
+    "tiles apart": lambda np, x: (
+        x.reshape(3, 4, 2, 15).transpose(0, 2, 1, 3).reshape(6, 60) - x.reshape(6, 60)
+    ),
+    "of a row": lambda np, x: np.repeat(x[0], 4) + np.arange(120, dtype=np.float32),
+    "rows of it": lambda np, x: np.sqrt(np.repeat(x + 1, 2, axis=0).reshape(6, 120)) * 2,
+}
+
+
+@FUSING
+@pytest.mark.parametrize("name_of", FOLDED)
+def test_what_reads_a_value_with_other_axes_is_one_kernel_with_it(name, name_of):
+    given = numpy.linspace(0, 1, 12 * 30, dtype=numpy.float32).reshape(12, 30)
+    found, stats = _counted(name, lambda: [FOLDED[name_of](gpupy, gpupy.asarray(given) + 0)])
+    numpy.testing.assert_allclose(found[0], FOLDED[name_of](numpy, given), rtol=1e-6)
+    assert stats["launches"] == 1

@@ -27,6 +27,31 @@ pub(crate) fn of_tile(shape: &[usize], tile: &Tile) -> Access {
     access(tile.range.start as isize, &contiguous_strides(shape))
 }
 
+/// The walk over successive elements from a position on, in the order of a space.
+pub(crate) fn from(position: usize, space: &[usize]) -> Access {
+    access(position as isize, &contiguous_strides(space))
+}
+
+/// A space with an axis split so that the coordinates within a value of extents `shape`, which the positions of `access`
+/// have, are affine along both parts; `None` where they are along all axes, or no split helps.
+pub(crate) fn finer(access: &Access, space: &[usize], shape: &[usize]) -> Option<Shape> {
+    let steps = contiguous_strides(shape);
+    let split_of = |axis: usize| {
+        let (stride, points) = (usize::try_from(access.strides[axis]).ok()?, space[axis]);
+        let mut own = steps.iter().zip(shape).filter(|(_, extent)| **extent > 1);
+        let (step, extent) = own.find(|(step, _)| stride % **step as usize == 0 && stride > 0)?;
+        let far = stride / *step as usize;
+        let within = extent / far;
+        let is_split = extent.is_multiple_of(far) && within > 1 && points > within;
+        (is_split && points.is_multiple_of(within)).then_some([points / within, within])
+    };
+    (0..space.len()).find_map(|axis| {
+        let split = split_of(axis)?;
+        let (before, behind) = (&space[..axis], &space[axis + 1..]);
+        Some(before.iter().chain(&split).chain(behind).copied().collect())
+    })
+}
+
 /// The space of a tile's points, at least of one axis, and the walk over the tile in it.
 pub(crate) fn space_of_tile(shape: &[usize], tile: &Tile) -> (Access, Shape) {
     let (mut at, mut space) = (of_tile(shape, tile), tile.shape.clone());
@@ -259,6 +284,23 @@ mod tests {
                 prop_assert_eq!(position, at(&walk, &point));
             }
         }
+    }
+
+    #[test]
+    fn a_space_is_split_where_an_axis_of_the_value_ends() {
+        let split = |strides: &[isize], space: &[usize], shape: &[usize]| {
+            finer(&access(0, strides), space, shape).map(|space| space.to_vec())
+        };
+        assert_eq!(split(&[35, 1], &[6, 35], &[6, 5, 7]), Some(vec![6, 5, 7]));
+        assert_eq!(split(&[35, 1], &[6, 35], &[2, 3, 35]), Some(vec![2, 3, 35]));
+        assert_eq!(split(&[35, 1, 0], &[6, 35, 4], &[2, 1, 3, 35]), Some(vec![2, 3, 35, 4]));
+        assert_eq!(split(&[2], &[12], &[4, 6]), Some(vec![4, 3]));
+        // Nothing is to be split, or no split helps.
+        assert_eq!(split(&[35, 7, 1], &[6, 5, 7], &[6, 5, 7]), None);
+        assert_eq!(split(&[35, 1], &[6, 35], &[6, 35]), None);
+        assert_eq!(split(&[6, 1], &[4, 6], &[6, 4]), None);
+        assert_eq!(split(&[1], &[10], &[2, 4]), None);
+        assert_eq!(split(&[-1], &[6], &[2, 3]), None);
     }
 
     #[test]

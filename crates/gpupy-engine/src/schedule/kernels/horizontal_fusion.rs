@@ -93,7 +93,7 @@ fn of_few_operations<'v>(
     while !fellows.is_empty() {
         let all = || std::iter::once(value).chain(fellows.iter().copied());
         let starts: Vec<Start<'_>> = all().map(Start::Itself).collect();
-        let (at, space) = access::space_of_tile(value.shape(), tile);
+        let (at, space) = (alone.start(tile), alone.space.clone());
         let Ok(together) = FusionWalk::new(device, &starts, at, space) else { break };
         let operations = together.operations();
         if operations > T.fellow_operations {
@@ -196,8 +196,7 @@ fn with_siblings(
         let others = candidates.iter().map(|candidate| &candidate.value);
         let starts: Vec<Start<'_>> =
             std::iter::once(value).chain(others).map(Start::Itself).collect();
-        let (at, space) = access::space_of_tile(value.shape(), tile);
-        FusionWalk::new(device, &starts, at, space).ok()
+        FusionWalk::new(device, &starts, alone.start(tile), alone.space.clone()).ok()
     };
     let needs_no_more = |walk: &FusionWalk| walk.needs_no_more_than(&alone.needs);
     let mut together = walk(&candidates);

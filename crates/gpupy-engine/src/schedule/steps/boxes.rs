@@ -16,7 +16,7 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::Possible;
 use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
-use crate::schedule::walk::{FusionWalk, JoinCut, Needs, Start};
+use crate::schedule::walk::{CutWalk, FusionWalk, JoinCut, Needs, Start};
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -24,9 +24,6 @@ use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-
-/// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
-pub(super) type BoxWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>;
 
 /// A box with the walk of its points.
 struct WalkedBox {
@@ -50,7 +47,7 @@ pub(super) fn of_tile(
     again: &mut Rematerialisation,
     value: &Value,
     tile: &Tile,
-    found: BoxWalk,
+    found: CutWalk,
 ) -> Result<Possible<PreparedStep>> {
     let is_join = matches!(value.0.kind, ValueKind::Expr { op: NodeOp::Join(_), .. });
     let (walk, space) = access::space_of_tile(value.shape(), tile);
@@ -72,7 +69,7 @@ pub(super) fn of_tile(
                     }
                     Ok((rest, Vec::new()))
                 } else {
-                    FusionWalk::up_to_cuts(device, &start, at, space, false)?
+                    FusionWalk::up_to_cuts(device, &start, at, space)?
                 }
             }
         };

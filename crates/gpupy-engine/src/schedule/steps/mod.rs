@@ -25,7 +25,6 @@ pub(crate) use library_step::{LibraryOperand, LibraryStep};
 
 use self::on_host::missing_operands;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
-use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
@@ -33,7 +32,7 @@ use crate::schedule::kernels::horizontal_fusion::{self, Beside};
 use crate::schedule::kernels::partition::Possible;
 use crate::schedule::kernels::walk_kernels::{MostKernels, WalkKernels};
 use crate::schedule::walk::rematerialisation::Rematerialisation;
-use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
+use crate::schedule::walk::{Child, FusionWalk, Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -253,12 +252,10 @@ fn of_map(
     value: &Value,
     tile: &Tile,
 ) -> Result<Possible<PreparedStep>> {
-    let (at, space) = access::space_of_tile(value.shape(), tile);
-    let walk =
-        match FusionWalk::up_to_cuts(device, &[Start::Itself(value)], at.clone(), space, true)? {
-            Ok((walk, cuts)) if cuts.is_empty() => walk,
-            found => return boxes::of_tile(device, again, value, tile, found),
-        };
+    let walk = match FusionWalk::of_tile(device, value, tile)? {
+        Ok((walk, cuts)) if cuts.is_empty() => walk,
+        found => return boxes::of_tile(device, again, value, tile, found),
+    };
     if let Some(needs) = again.stored_first(&walk, value, device) {
         return Ok(Err(needs));
     }
@@ -283,7 +280,7 @@ fn of_map(
             Beside::Nothing => {}
         }
     }
-    if let Some(step) = components::of_tile(device, again, value, &at, &walk)? {
+    if let Some(step) = components::of_tile(device, again, value, &walk.start(tile), &walk)? {
         return Ok(Ok(step));
     }
     PreparedStep::of_walk(device, walk, Form::Map)

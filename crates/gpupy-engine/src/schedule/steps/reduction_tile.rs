@@ -311,7 +311,7 @@ fn needs_of_its_own(
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
     let (start, (whole, points)) = ([Start::Value(value)], (at.clone(), space.clone()));
-    let needs = match FusionWalk::up_to_cuts(device, &start, at, space, false)? {
+    let needs = match FusionWalk::up_to_cuts(device, &start, at, space)? {
         Ok((walk, cuts)) if cuts.is_empty() || walk.needs.is_empty() => walk.needs,
         Ok(_) => FusionWalk::new(device, &start, whole, points)?.needs,
         Err(_) => Needs::new(),

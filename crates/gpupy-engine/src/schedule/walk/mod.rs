@@ -18,6 +18,8 @@ mod walker;
 use crate::graph::piecewise_number::InPieces;
 use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, TopologicalRank, Value, ValueId};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
@@ -87,6 +89,11 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl FusionWalk {
+    /// The access at which a walk over a tile begins.
+    pub fn start(&self, tile: &Tile) -> Access {
+        access::from(tile.range.start, &self.space)
+    }
+
     /// By how many accesses the walk reads, or computes, a value.
     pub fn accesses_of(&self, value: &Value) -> usize {
         self.nodes.iter().filter(|node| node.value.id() == value.id()).count()
@@ -193,6 +200,9 @@ pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
 /// The points of an axis from which on another part of a joined value is read.
 pub(crate) type JoinCut = (usize, usize);
+
+/// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
+pub(crate) type CutWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>;
 
 /// The error of a value that is nowhere any more, and whose operands have been let go.
 pub(crate) fn lost(id: ValueId) -> Error {

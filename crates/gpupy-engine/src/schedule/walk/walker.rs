@@ -9,9 +9,10 @@
 //! (`partition.rs`).
 
 use super::chain::{self, Chained};
-use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
+use super::{Applied, Child, CutWalk, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
+use crate::memory::tiling::Tile;
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
@@ -91,6 +92,8 @@ pub(super) struct Walker<'d> {
     expanding_in: u64,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
+    /// The space with an axis split as that of a value is whose coordinates are not affine in it.
+    finer: Option<Shape>,
 }
 
 /// A start, with the access at which it is needed.
@@ -135,8 +138,29 @@ impl FusionWalk {
         Ok(is_whole.then(|| walker.ended(roots)))
     }
 
-    /// The walk over as much of the space, all of a tile or part of it, as reads one part of each joined value, and the
-    /// cuts that leave that much, in their order; or where it has to be cut before there is one.
+    /// The walk over a tile of a value, as of `up_to_cuts`. Where a value below has its axes split, as what is repeated
+    /// or folded has, and would be computed first for that alone, the points are walked over with axes split so.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of_tile(device: &OpenDevice, value: &Value, tile: &Tile) -> Result<CutWalk> {
+        let starts = [Start::Itself(value)];
+        let (at, space) = access::space_of_tile(value.shape(), tile);
+        let walked =
+            |at, space| Walker::cut(device, &everywhere(&starts, &at), space, JoinHandling::Cut);
+        let (mut found, mut finer) = walked(at, space)?;
+        while let Some(space) = finer.take() {
+            let at = access::from(tile.range.start, &space);
+            let (again, next) = walked(at, space)?;
+            if matches!(&again, Ok((_, cuts)) if cuts.is_empty()) {
+                (found, finer) = (again, next);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The walk over as much of the space, part of a tile, as reads one part of each joined value, and the cuts that
+    /// leave that much, in their order; or where it has to be cut before there is one.
     ///
     /// # Errors
     /// As `new`.
@@ -145,28 +169,40 @@ impl FusionWalk {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-        is_tile: bool,
-    ) -> Result<std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>> {
-        let joins = if is_tile { JoinHandling::Cut } else { JoinHandling::CutAgain };
+    ) -> Result<CutWalk> {
         let starts = everywhere(starts, &at);
-        let (mut walker, mut roots) = Walker::walked(device, &starts, space, joins)?;
+        Ok(Walker::cut(device, &starts, space, JoinHandling::CutAgain)?.0)
+    }
+}
+
+impl<'d> Walker<'d> {
+    /// The walk over as much of the space as `FusionWalk::up_to_cuts` says; where it was not cut, with the finer space in
+    /// which fewer values are needed first, if there is one.
+    fn cut(
+        device: &'d OpenDevice,
+        starts: &[PlacedStart<'_>],
+        space: Shape,
+        joins: JoinHandling,
+    ) -> Result<(CutWalk, Option<Shape>)> {
+        let (mut walker, mut roots) = Walker::walked(device, starts, space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
         let mut count = ends.len();
         // Findings that hold for the whole space alone are looked for once more in the part that is left.
         while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::CutAgain)?;
+            (walker, roots) = Walker::walked(device, starts, space, JoinHandling::CutAgain)?;
             count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
         Ok(match walker.cut {
-            Some(cut) => Err(*ends.first().unwrap_or(&cut)),
-            None => Ok((walker.ended(roots), ends)),
+            Some(cut) => (Err(*ends.first().unwrap_or(&cut)), None),
+            None => {
+                let finer = walker.finer.take().filter(|_| ends.is_empty());
+                (Ok((walker.ended(roots), ends)), finer)
+            }
         })
     }
-}
 
-impl<'d> Walker<'d> {
     /// A walk as far as it comes, and its roots.
     fn walked(
         device: &'d OpenDevice,
@@ -217,6 +253,7 @@ impl<'d> Walker<'d> {
             read_in: Vec::new(),
             expanding_in: 0,
             last: None,
+            finer: None,
         };
         let mut last = None;
         let roots = starts
@@ -361,6 +398,9 @@ impl<'d> Walker<'d> {
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
             if found.is_none() && !value.0.linear {
+                if self.finer.is_none() {
+                    self.finer = access::finer(&at, &self.space, value.shape());
+                }
                 self.need(node);
                 continue;
             }
