@@ -1,7 +1,7 @@
 """Functions of ``numpy.linalg`` that are sums and products: recorded, as those of NumPy's namespace are.
 
-Owns ``FUNCTIONS``. Not here: decompositions and solvers, which are NumPy's; the products themselves
-(``linear.py``).
+Owns ``FUNCTIONS``. Not here: decompositions and solvers (``_small_matrices``, or NumPy's); the products
+themselves (``linear.py``).
 """
 
 from typing import Any

@@ -22,6 +22,7 @@ from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
 from .._searches import counting, ranking, searching
 from .._session import errstate
+from .._small_matrices import cholesky, eigenvectors, elimination
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
 
@@ -60,7 +61,12 @@ OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
     "gpupy.lib._utils_impl": ranking.UTILITIES,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
-    "gpupy.linalg": linalg.FUNCTIONS,
+    "gpupy.linalg": {
+        **linalg.FUNCTIONS,
+        **cholesky.FUNCTIONS,
+        **eigenvectors.FUNCTIONS,
+        **elimination.FUNCTIONS,
+    },
     "gpupy.random": generators.FUNCTIONS,
 }
 # NumPy loads it when it is asked for, and none of its functions asks an array for another one.
