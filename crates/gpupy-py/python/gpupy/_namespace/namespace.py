@@ -14,7 +14,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, packed_bits, reductions, sorting, windows
+from .._compute import complex_parts, einsum, linalg, linear, packed_bits, reductions, sorting, windows
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -36,6 +36,7 @@ OWN = {
     **ranges.FUNCTIONS,
     **tensors.FUNCTIONS,
     **grids.FUNCTIONS,
+    **einsum.FUNCTIONS,
     **errstate.FUNCTIONS,
     **files.FUNCTIONS,
     **index_arrays.FUNCTIONS,

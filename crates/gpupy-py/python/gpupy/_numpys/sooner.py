@@ -29,7 +29,8 @@ _LITTLE = 32768
 ON_CPU = {
     **dict.fromkeys(("gcd", "lcm"), "loops of different lengths are as long as the longest of many"),
     **dict.fromkeys(
-        ("bincount", "histogram", "histogram_bin_edges"), "one thread counts faster than many sort"
+        ("at", "bincount", "histogram", "histogram_bin_edges", "reduceat"),
+        "one thread counts faster than many sort",
     ),
     **dict.fromkeys(
         ("bitwise_count", "frexp", "packbits", "unpackbits"), "the processor has instructions for it"
