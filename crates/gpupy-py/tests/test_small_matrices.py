@@ -55,6 +55,22 @@ def test_results_are_numpys(forbidding, size, dtype):
                 agree(lambda xp: xp.linalg.eigh(xp.asarray(a), triangle), (triangle, stack))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_norms_by_sums_and_conditions_by_them_are_numpys(forbidding, dtype):
+    for shape in ((3, 3), (5, 3, 3), (2, 4, 3)):
+        a = matrices(shape, dtype)
+        for order in (1, -1, np.inf, -np.inf, "fro"):
+            for kept in (False, True):
+                agree(lambda xp: xp.linalg.norm(xp.asarray(a), order, (-1, 0), kept), (shape, order))
+                agree(
+                    lambda xp: xp.linalg.matrix_norm(xp.asarray(a), ord=order, keepdims=kept), (shape, order)
+                )
+            if shape[-2:] == (3, 3) and dtype != "bool":
+                agree(lambda xp: xp.linalg.cond(xp.asarray(a), order), (shape, order))
+    lost = np.stack([np.zeros((3, 3)), np.full((3, 3), np.nan), np.eye(3)])
+    agree(lambda xp: xp.linalg.cond(xp.asarray(lost), 1))
+
+
 SPECIAL = {
     "zeros": np.zeros((3, 3)),
     "ones": np.ones((3, 3)),

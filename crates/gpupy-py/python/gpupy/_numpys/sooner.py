@@ -20,7 +20,7 @@ from .._gpupy import jit as _own
 FEW = {
     **dict.fromkeys(("digitize", "modf", "searchsorted"), 16384),
     **dict.fromkeys(("interp", "ldexp"), 32768),
-    **dict.fromkeys("cholesky det eigh eigvalsh inv slogdet solve".split(), 32768),
+    **dict.fromkeys("cholesky cond det eigh eigvalsh inv slogdet solve".split(), 32768),
     "choose": 1 << 16,
     **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
 }

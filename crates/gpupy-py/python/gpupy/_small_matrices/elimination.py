@@ -6,6 +6,7 @@ decides whether the matrix is singular, the matrix is NumPy's. Not here: larger 
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -112,14 +113,36 @@ def _solved(a: Any, b: Any) -> Any:
 def inv(a):
     if not is_taken("inv", a):
         return call("inv", _linalg.inv, (a,), {})
-    dtype, result_dtype = dtypes_of(a)
-    one = np.eye(a.shape[-1], dtype=dtype)
-    found = _Triangles(elements_of(a, dtype), [[asanyarray(x) for x in row] for row in one])
+    return _inverse(a, dtypes_of(a)[1], _linalg.inv)
+
+
+def _inverse(a: Any, dtype: Any, by_numpy: Callable[[Any], Any]) -> Any:
+    computed = dtypes_of(a)[0]
+    one = np.eye(a.shape[-1], dtype=computed)
+    found = _Triangles(elements_of(a, computed), [[asanyarray(x) for x in row] for row in one])
     parts = marked([x for row in found.solutions() for x in row], found.are_sound())
-    made = in_line(np.stack(parts, axis=-1).astype(result_dtype, copy=False).reshape(-1, *one.shape))
+    made = np.stack(parts, axis=-1).astype(dtype, copy=False).reshape(-1, *one.shape)
     evaluate(made)
-    repair(made, (made,), lambda given: (_linalg.inv(given),), in_line(a))
+    repair(made, (made,), lambda given: (by_numpy(given),), in_line(a))
     return made.reshape(a.shape)
+
+
+def cond(x, p=None):
+    # By singular values it is LAPACK's.
+    if p is None or p in (2, -2, "nuc") or not is_taken("cond", x):
+        return call("cond", _linalg.cond, (x,) if p is None else (x, p), {})
+    dtype, result_dtype = dtypes_of(x)
+    inverse = _inverse(x, dtype, _inverse_or_nan)
+    made = asanyarray(np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(inverse, p, axis=(-2, -1)))
+    made = made.astype(np.dtype(result_dtype.char.lower()), copy=False)
+    made = np.where(np.isnan(made) & ~np.isnan(x).any(axis=(-2, -1)), made.dtype.type(np.inf), made)
+    return made if made.ndim else made[()]
+
+
+def _inverse_or_nan(a: Any) -> Any:
+    """NumPy's inverses, of singular matrices no numbers."""
+    with np.errstate(all="ignore"):
+        return _linalg._umath_linalg.inv(a, signature="D->D" if a.dtype.kind == "c" else "d->d")
 
 
 def _triangles(a: Any) -> tuple[_Triangles, Any, Any]:
@@ -159,4 +182,4 @@ def slogdet(a):
     return _linalg._linalg.SlogdetResult(*shown)
 
 
-FUNCTIONS = {"det": det, "inv": inv, "slogdet": slogdet, "solve": solve}
+FUNCTIONS = {"cond": cond, "det": det, "inv": inv, "slogdet": slogdet, "solve": solve}
