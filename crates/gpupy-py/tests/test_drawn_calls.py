@@ -178,6 +178,11 @@ def test_of_numbers_nothing_warns_of_what_happens_inside(auto):
         assert gpupy.percentile(gpupy.array([np.inf, 0.0]), 1) == np.inf
 
 
+def test_where_nothing_is_chosen_no_choice_is_wrong(auto):
+    with gpupy.fallback("warn"):
+        check(lambda xp: xp.choose(xp.array(2, "u1"), [xp.array(5), xp.zeros((4, 0))]))
+
+
 def test_an_input_may_be_overwritten_beside_an_output(auto):
     def results(xp):
         a, out = xp.array([5, 0, -5, 3]), xp.zeros(1)

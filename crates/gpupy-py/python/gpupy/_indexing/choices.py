@@ -64,7 +64,7 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
         return None
     number = len(arrays)
     if mode == "raise":
-        if ((a < 0) | (a >= number)).any():
+        if 0 not in shape and ((a < 0) | (a >= number)).any():
             # NumPy has the words.
             np.choose([1], [0])
     elif mode == "wrap":
