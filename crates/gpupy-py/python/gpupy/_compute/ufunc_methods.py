@@ -1,7 +1,7 @@
 """The methods of ufuncs: ``reduce``, ``accumulate``, ``outer``, ``at``, ``reduceat``.
 
-Reductions that a driver does are recorded, and sums of integers by the last two (``unbuffered.py``). The
-rest is NumPy's. Not here: calls (in Rust).
+Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust), integers' sums by
+the last two (``_indexing/unbuffered.py``).
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from .._creation.conversion import asanyarray
 from .._fallback import calls
 from .._gpupy import assign_all, eager, ndarray, scalar
 from .._gpupy import ufunc as ufunc_class
-from .._indexing import select
+from .._indexing import select, unbuffered
 from .._indexing.masks import is_apart
-from . import reductions, running, unbuffered
+from . import reductions, running
 
 # NumPy's arrays have no more.
 _MOST_AXES = 64

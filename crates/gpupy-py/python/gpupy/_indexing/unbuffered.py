@@ -2,7 +2,7 @@
 
 Sums of one index, and of one segment, are differences of running sums; indices are sorted first. Sums of
 floats are NumPy's, whose order of additions no running sum has. Not here: other methods
-(``ufunc_methods.py``).
+(``_compute/ufunc_methods.py``).
 """
 
 from typing import Any
