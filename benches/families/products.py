@@ -70,6 +70,11 @@ def small_matrices_inverted(np, k, m, how):
     return getattr(np.linalg, how)(m + k * np.eye(k, dtype=m.dtype))
 
 
+@family(lambda data, k: [matrices(data, k)], k=(2, 6), how=("eigvalsh", "cholesky"))
+def small_matrices_decomposed(np, k, m, how):
+    return getattr(np.linalg, how)(m @ m.transpose(0, 2, 1) + k * np.eye(k, dtype=m.dtype))
+
+
 @family(lambda data, k: [data.numbers(data.side(2), k), data.numbers(k, data.side(2))], k=(1, 60))
 def product_of_low_rank(np, k, u, v):
     return u @ v

@@ -36,17 +36,33 @@ def test_a_program_draws_the_same_picture_by_both(root, start, tmp_path, program
     assert numpy.abs(by_numpy - by_gpupy).max() <= 1
 
 
+# With the options that make each a small one.
+UNMODIFIED = {
+    "asian_option": ["--count", 500, "--steps", 50],
+    "conjugate_gradients": ["--size", 40],
+    "equalisation": ["--size", 70],
+    "grain": ["--size", 60],
+    "implicit_heat": ["--size", 24, "--steps", 4],
+    "ising": ["--size", 32, "--sweeps", 20],
+    "nearest": ["--size", 70],
+    "tracks": ["--size", 60, "--count", 300, "--steps", 10],
+}
+
+
 @pytest.mark.parametrize("driver", [row["name"] for row in gpupy.drivers() if row["starts"]])
-@pytest.mark.parametrize("program", ["equalisation", "nearest"])
+@pytest.mark.parametrize("program", UNMODIFIED)
 def test_an_unmodified_program_needs_no_function_of_numpys(root, start, tmp_path, program, driver):
     path = root / "examples" / f"{program}.py"
-    options = [path, "--size", 70, "--output"]
+    options = [path, *UNMODIFIED[program], "--output"]
     by_numpy = start(*options, tmp_path / "numpy.png")
     more = {"GPUPY_DRIVER": driver, "GPUPY_FALLBACK": "error"}
     assert start("-W", "ignore", "-m", "gpupy", *options, tmp_path / "gpupy.png", **more) == by_numpy
     theirs, ours = (numpy.asarray(Image.open(tmp_path / f"{by}.png")) for by in ("numpy", "gpupy"))
     assert theirs.std() > 4, "a picture with nothing on it"
-    assert (theirs == ours).all()
+    # Functions, products and sums may differ in the last bits, which decide the colour of few pixels.
+    assert (
+        (theirs == ours).all() if program in ("equalisation", "nearest") else (theirs != ours).mean() < 0.01
+    )
 
 
 def test_the_sphere_in_vectors_is_the_sphere_in_scalars(root, start, tmp_path):

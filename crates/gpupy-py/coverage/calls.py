@@ -27,6 +27,7 @@ def arrays(xp, size):
         "n": size,
         "s": m + size**3 * xp.eye(size),
         "h": m + m.T + size**3 * xp.eye(size),
+        "t": a[:, None, None] * (xp.eye(3) * 3.0 + 1.0),
         "io": io,
         "tempfile": tempfile,
     }
@@ -321,18 +322,18 @@ zeros_like: np.zeros_like(a)
 """
 
 
-# Those of `numpy.linalg`; `s` is a matrix that has an inverse, `h` a symmetric one.
+# Those of `numpy.linalg`; `s` is a matrix that has an inverse, `h` a symmetric one, `t` many small ones.
 LINALG = """
-cholesky: np.linalg.cholesky(h)
+cholesky: np.linalg.cholesky(t)
 cond: np.linalg.cond(s)
 cross: np.linalg.cross(c, c)
-det: np.linalg.det(s)
+det: np.linalg.det(t)
 diagonal: np.linalg.diagonal(m)
 eig: np.linalg.eig(s)
-eigh: np.linalg.eigh(h)
+eigh: np.linalg.eigh(t)
 eigvals: np.linalg.eigvals(s)
-eigvalsh: np.linalg.eigvalsh(h)
-inv: np.linalg.inv(s)
+eigvalsh: np.linalg.eigvalsh(t)
+inv: np.linalg.inv(t)
 lstsq: np.linalg.lstsq(s, a)
 matmul: np.linalg.matmul(m, m2)
 matrix_norm: np.linalg.matrix_norm(m)
@@ -344,8 +345,8 @@ norm: np.linalg.norm(m)
 outer: np.linalg.outer(a, b)
 pinv: np.linalg.pinv(s)
 qr: np.linalg.qr(s)
-slogdet: np.linalg.slogdet(s)
-solve: np.linalg.solve(s, a)
+slogdet: np.linalg.slogdet(t)
+solve: np.linalg.solve(t, c[0])
 svd: np.linalg.svd(s)
 svdvals: np.linalg.svdvals(s)
 tensordot: np.linalg.tensordot(m, m2, axes=1)

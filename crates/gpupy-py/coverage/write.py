@@ -71,7 +71,8 @@ def outcome(module, name, call):
     """The outcome of a call."""
     if not call or falls(call) is None:
         if module != "numpy":
-            return "recorded"
+            rest = OF_NAMES[module].get(name)
+            return f"recorded; {rest}{sooner(name)}" if rest else "recorded"
         return "computes nothing" if name in WITHOUT_ELEMENTS else f"recorded{sooner(name)}"
     return f"NumPy's: {OF_NAMES[module][name]}"
 
@@ -133,7 +134,8 @@ def text():
 Written by `cargo xtask coverage`, with NumPy {series} and the driver `cpu`; do not edit. Each function is
 called with float64 arrays in its most common form, with few elements and many, while fallbacks are
 forbidden. `a`, `b` and `x` are vectors, `m` and `m2` matrices, `i` integers, `mask` bools, `z` complex
-numbers, `c` rows of three; `s` and `h` are invertible matrices, `h` a symmetric one.
+numbers, `c` rows of three; `s` and `h` are invertible matrices, `h` a symmetric one, `t` many of those
+with three rows.
 
 Drivers compute *recorded* functions, now or when the value is needed. A function that *computes nothing*
 reads dtypes, shapes and settings, or reads and writes text and files. All others are NumPy's, counted with

@@ -48,9 +48,9 @@ FRONT_END = frozenset(
     test_masked test_masked_functions test_masked_writes test_moves test_neighbours test_numpys_memory
     test_objects test_one_step test_operators test_outside test_pickles test_rebound test_record_exports
     test_ranking test_reduce test_resize test_scalar_types test_scalars test_scopes_memory test_searching
-    test_sorting
+    test_small_matrices test_sorting
     test_subclasses test_typed_list test_vectors test_views test_views_of_functions test_warnings
-    test_writes_within test_writing
+    test_unbuffered test_writes_within test_writing
     test_accelerator_counts::test_motion_of_the_articles_size_takes_hardly_more_launches
     test_components::test_components_are_numpys
     test_parted::test_axes_of_one_element_are_axes

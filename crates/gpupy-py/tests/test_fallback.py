@@ -163,7 +163,7 @@ def test_the_environment_sets_the_mode():
         "histogram([1, 2])",
         "mgrid[0:2, 0:3]",
         "fft.fft(gpupy.arange(4.0))",
-        "linalg.solve(gpupy.eye(2), gpupy.ones(2))",
+        "linalg.solve(gpupy.eye(5), gpupy.ones(5))",
     ],
 )
 def test_what_numpy_makes_is_counted_at_the_users_line(call, auto):

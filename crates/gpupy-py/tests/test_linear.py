@@ -325,3 +325,29 @@ def test_mistakes_of_little_products_are_heard_of_where_a_program_asks(auto):
         assert product(large, large) == np.inf
         with gpupy.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
             product(large, large)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex128"])
+def test_sums_of_products_of_several_operands(forbidding, dtype):
+    rng = np.random.default_rng(3)
+    extents = dict(zip("abcd", (2, 3, 4, 5), strict=True))
+    calls = "ab,bc,cd ab,bc,cd->da ab,ab,b->ab a,b,c->cab abc,bd,cd,a abc,c,bd->d ab,a,b, abb,b,c ab,bc,ca->z"
+    for subscripts in [*calls.split(), "ab, bc ,cd->ad", "a...,b,c", "ab,cd,bd->"]:
+        given = [
+            np.asarray(rng.integers(-2, 4, [extents.get(x, 1) for x in labels.strip() if x.isalpha()]))
+            for labels in subscripts.partition("->")[0].split(",")
+        ]
+        operands = [each.astype(dtype) for each in given]
+
+        def summed(xp, **more):
+            return xp.einsum(subscripts, *map(xp.asarray, operands), **more)
+
+        plain = not {"z", ".", "abb"} & {*subscripts, subscripts[:3]} and not subscripts.endswith(",")
+        with gpupy.fallback("error" if plain else "warn"):
+            check(summed, subscripts)
+        with gpupy.fallback("warn"):
+            check(lambda xp: summed(xp, optimize=True), subscripts)
+    # Of a million products NumPy would make each.
+    wide = gpupy.ones((100, 100))
+    with gpupy.fallback("error"):
+        assert gpupy.einsum("ab,bc,cd->ad", wide, wide, wide)[0, 0] == 10_000

@@ -70,9 +70,13 @@ def composed(ufunc: np.ufunc, function: Callable[..., Any]) -> Callable[..., Any
         if sooner.is_numpys(name, most, args):
             return NotImplemented
         given = operands(ufunc, args)
-        made = NotImplemented if given is None else function(*given)
-        if made is NotImplemented:
-            return made
+        if given is None:
+            return NotImplemented
+        if ufunc.signature is None and not any(a.ndim for a in given):
+            # As numbers they would warn of what happens inside.
+            made = function(*(a.reshape(1) for a in given))
+            return tuple(each[0] for each in made) if ufunc.nout > 1 else made[0]
+        made = function(*given)
         return tuple(map(number, made)) if ufunc.nout > 1 else number(made)
 
     return call
@@ -164,20 +168,33 @@ def _conjugate(a: Any) -> Any:
     return np.conj(a) if a.dtype.kind == "c" else a
 
 
+def _fit(*shapes: tuple[int, ...]) -> bool:
+    """Whether they can be broadcast together."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True
+
+
 def _vecdot(a: Any, b: Any) -> Any:
-    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-1]:
+    fits = a.ndim and b.ndim and a.shape[-1] == b.shape[-1] and _fit(a.shape[:-1], b.shape[:-1])
+    if not fits:
+        # NumPy has the words.
         return np.vecdot(a._meta_array(), b._meta_array())
     return (_conjugate(a)[..., None, :] @ b[..., :, None])[..., 0, 0]
 
 
 def _matvec(m: Any, v: Any) -> Any:
-    if m.ndim < 2 or not v.ndim or m.shape[-1] != v.shape[-1]:
+    fits = m.ndim > 1 and v.ndim and m.shape[-1] == v.shape[-1] and _fit(m.shape[:-2], v.shape[:-1])
+    if not fits:
         return np.matvec(m._meta_array(), v._meta_array())
     return (m @ v[..., :, None])[..., 0]
 
 
 def _vecmat(v: Any, m: Any) -> Any:
-    if m.ndim < 2 or not v.ndim or m.shape[-2] != v.shape[-1]:
+    fits = m.ndim > 1 and v.ndim and m.shape[-2] == v.shape[-1] and _fit(m.shape[:-2], v.shape[:-1])
+    if not fits:
         return np.vecmat(v._meta_array(), m._meta_array())
     return (_conjugate(v)[..., None, :] @ m)[..., 0, :]
 

@@ -1,7 +1,7 @@
 """Functions of ``numpy.linalg`` that are sums and products: recorded, as those of NumPy's namespace are.
 
-Owns ``FUNCTIONS``. Not here: decompositions and solvers, which are NumPy's; the products themselves
-(``linear.py``).
+Owns ``FUNCTIONS``. Not here: decompositions and solvers (``_small_matrices``, or NumPy's); the products
+themselves (``linear.py``).
 """
 
 from typing import Any
@@ -112,6 +112,8 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if not all(type(k) is int and -x.ndim <= k < x.ndim for k in axes):
         return None
+    if len(axes) == 2 and not word and ord in (1, -1, np.inf, -np.inf):
+        return _of_sums(x, axes, ord, keepdims)
     if len(axes) == 2:
         plain = axes[0] % x.ndim != axes[1] % x.ndim and (ord is None or (word and ord in ("f", "fro")))
         return _root(x, axes, bool(keepdims)) if plain else None
@@ -124,6 +126,19 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     if ord in (np.inf, -np.inf):
         return (abs(x).max if ord > 0 else abs(x).min)(axis=axes, keepdims=keepdims)
     return None
+
+
+def _of_sums(x: ndarray, axes: tuple[int, ...], ord: Any, keepdims: Any) -> Any:
+    """The greatest or least sum of a matrix's columns, or rows; ``None`` of an axis with itself."""
+    row, column = (axis % x.ndim for axis in axes)
+    if row == column:
+        return None
+    along, across = (row, column) if abs(ord) == 1 else (column, row)
+    sums = abs(x).sum(axis=along, keepdims=True)
+    made = (sums.max if ord > 0 else sums.min)(axis=across, keepdims=True)
+    return (
+        made if keepdims else made.reshape([n for at, n in enumerate(x.shape) if at not in (row, column)])[()]
+    )
 
 
 def _root(x: ndarray, axes: tuple[int, ...], keepdims: Any) -> Any:

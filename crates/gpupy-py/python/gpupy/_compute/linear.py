@@ -1,13 +1,13 @@
 """Products of vectors and matrices with NumPy's signatures: recorded as matrix products.
 
 Operands are transposed as views, and made rows and columns of one matrix where several axes are summed over.
-Not here: ``matmul`` itself, which is a ufunc (in Rust).
+Not here: ``matmul`` itself, which is a ufunc (in Rust), and ``einsum`` (``einsum.py``).
 """
 
 import functools
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from .recorded import given_to
 _MOST_AXES = 64
 
 
-def _operands(*given: Any) -> list[Any] | None:
+def operands_of(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays with elements, or ``None``."""
     if all([type(a) is ndarray and a._lazy for a in given]):
         return [*given]
@@ -35,7 +35,7 @@ def _operands(*given: Any) -> list[Any] | None:
     return arrays if ours else None
 
 
-def _finished(
+def finished(
     name: str, result: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> Any:
     """The result, or NumPy's where there is none or ``out`` cannot hold it as it is."""
@@ -46,7 +46,7 @@ def _finished(
     return call(name, getattr(np, name), args, given if out is None else {**given, "out": out})
 
 
-def _size(shape: Iterable[int]) -> int:
+def size_of(shape: Iterable[int]) -> int:
     return functools.reduce(operator.mul, shape, 1)
 
 
@@ -57,9 +57,9 @@ def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[
     kept_a = [k for k in range(a.ndim) if k not in axes_a]
     kept_b = [k for k in range(b.ndim) if k not in axes_b]
     rows, columns = [a.shape[k] for k in kept_a], [b.shape[k] for k in kept_b]
-    n = _size(a.shape[k] for k in axes_a)
-    left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
-    right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
+    n = size_of(a.shape[k] for k in axes_a)
+    left = a.transpose(*kept_a, *axes_a).reshape(size_of(rows), n) if a.ndim else a.reshape(1, 1)
+    right = b.transpose(*axes_b, *kept_b).reshape(n, size_of(columns)) if b.ndim else b.reshape(1, 1)
     product = _times(left, right)
     return None if product is None else product.reshape((*rows, *columns))
 
@@ -109,7 +109,7 @@ def dot(a, b, out=None):
             return product
     if out is None and (is_instance(a) or is_instance(b)):
         return as_of(dot(plain(a), plain(b)), a, b)
-    result, arrays = None, _operands(a, b)
+    result, arrays = None, operands_of(a, b)
     if arrays is not None:
         x, y = arrays
         if not x.ndim or not y.ndim:
@@ -121,52 +121,52 @@ def dot(a, b, out=None):
     if isinstance(out, ndarray) and not out.flags.c_contiguous:
         # NumPy takes no other order, and has the words.
         result = None
-    return _finished("dot", result, out, (a, b))
+    return finished("dot", result, out, (a, b))
 
 
 def inner(a, b, /):
     if is_instance(a) or is_instance(b):
         return as_of(inner(plain(a), plain(b)), a, b)
-    result, arrays = None, _operands(a, b)
+    result, arrays = None, operands_of(a, b)
     if arrays is not None:
         x, y = arrays
         if not x.ndim or not y.ndim:
             result = _scaled(x, y)
         elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 1]))
-    return _finished("inner", result, None, (a, b))
+    return finished("inner", result, None, (a, b))
 
 
 def outer(a, b, out=None):
     if is_instance(a) or is_instance(b):
         return by_methods(np.outer, a, b, out)
-    arrays = _operands(a, b)
+    arrays = operands_of(a, b)
     result = None
     if arrays is not None:
         x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
         result = x[:, None] * y
-    return _finished("outer", result, out, (a, b))
+    return finished("outer", result, out, (a, b))
 
 
 def vdot(a, b, /):
     a, b = plain(a), plain(b)
-    arrays = [a, b] if type(a) is type(b) is ndarray and a._lazy and b._lazy else _operands(a, b)
+    arrays = [a, b] if type(a) is type(b) is ndarray and a._lazy and b._lazy else operands_of(a, b)
     result = None
     if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
         x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
         result = _times(x, y)
-    return _finished("vdot", result, None, (a, b))
+    return finished("vdot", result, None, (a, b))
 
 
 def tensordot(a, b, axes=2):
     a, b = plain(a), plain(b)
-    arrays = _operands(a, b)
+    arrays = operands_of(a, b)
     result = None
     if arrays is not None:
         x, y = arrays
         pairs = _axes(x, y, axes)
         result = None if pairs is None else _contracted(x, y, *pairs)
-    return _finished("tensordot", result, None, (a, b), {"axes": axes})
+    return finished("tensordot", result, None, (a, b), {"axes": axes})
 
 
 def _axes(a: ndarray, b: ndarray, axes: Any) -> Sequence[list[int]] | None:
@@ -239,197 +239,9 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return call("trace", np.trace, (a, offset, axis1, axis2), given)
 
 
-def einsum(*operands, out=None, optimize=False, **kwargs):
-    operands = tuple(map(plain, operands))
-    result = None
-    if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
-        arrays = _operands(*operands[1:])
-        # NumPy's einsum takes no bfloat16, and has the words.
-        if arrays is not None and not any(array.dtype.kind == "V" for array in arrays):
-            result = _summed(operands[0], arrays[0], arrays[1], bool(optimize))
-    if len(operands) == 2 and out is None and not kwargs:
-        result = _turned(*operands)
-    return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
-
-
-def _turned(subscripts: Any, a: Any) -> Any:
-    """An array's axes in another order, or diagonals, both views, or sums; ``None`` for other requests."""
-    if not isinstance(subscripts, str) or not isinstance(a, ndarray):
-        return None
-    given, arrow, wanted = subscripts.replace(" ", "").partition("->")
-    if not arrow:
-        wanted = "".join(sorted(label for label in set(given) if given.count(label) == 1))
-    if not (given + wanted).isalpha() or not given.isascii() or len(given) != a.ndim:
-        return None
-    if len(set(wanted)) != len(wanted) or not set(wanted) <= set(given):
-        return None
-    extents = set(zip(given, a.shape, strict=True))
-    if len(extents) != len(set(given)):
-        # NumPy refuses it, or broadcasts.
-        return None
-    if len(given) == len(wanted):
-        return a.transpose([given.index(label) for label in wanted])
-    summed = "".join(sorted(set(given) - set(wanted)))
-    if not a._lazy:
-        return None
-    if not summed:
-        return a._views(_diagonals, f"{given}->{wanted}")
-    # NumPy's sums of one array keep its dtype; those of more axes lie in memory as the array's axes do.
-    if a.dtype.kind not in "iufc" or len(wanted) > 1:
-        return None
-    shown = a._views(_diagonals, f"{given}->{wanted}{summed}")
-    sums = shown.sum(axis=tuple(range(len(wanted), shown.ndim)), dtype=a.dtype)
-    # NumPy adds to a zero, which leaves no zero negative.
-    return sums + a.dtype.type(0) if a.dtype.kind in "fc" else sums
-
-
-def _diagonals(a: Any, subscripts: str) -> Any:
-    return np.einsum(subscripts, a)
-
-
-class _Operand(NamedTuple):
-    """The reshape that makes an operand a matrix, a stack of them, or a vector; ``None`` if it is one."""
-
-    order: tuple[int, ...] | None
-    shape: tuple[int, ...] | None
-
-    def of(self, array: Any) -> Any:
-        array = array if self.order is None else array.transpose(self.order)
-        return array if self.shape is None else array.reshape(self.shape)
-
-
-class _Product(NamedTuple):
-    """How a sum of products of two operands is a product of matrices, as `_product` finds it."""
-
-    swapped: bool
-    operands: tuple[_Operand, _Operand]
-    # Whether no label is summed over.
-    is_outer: bool
-    shape: tuple[int, ...]
-    # Where its axes are to lie in memory, if otherwise, and then where they stand.
-    laid: tuple[int, ...] | None
-    order: tuple[int, ...] | None
-
-
-def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
-    """A sum of products of two operands that is a product of stacks of matrices, or ``None``."""
-    way = _product(subscripts, a.shape, a.strides, b.shape, b.strides, optimize)
-    if way is None:
-        return None
-    if way.swapped:
-        a, b = b, a
-    product = way.operands[0].of(a) @ way.operands[1].of(b)
-    if way.is_outer and product.dtype.kind in "fc":
-        # NumPy adds the one product to a zero, which leaves no zero negative.
-        product = product + product.dtype.type(0)
-    if not way.shape:
-        return product
-    if product.shape != way.shape:
-        product = product.reshape(way.shape)
-    if way.laid is not None:
-        product = product.transpose(way.laid)._copy()
-    product = product if way.order is None else product.transpose(way.order)
-    return product if product.base is None else product._alone()
-
-
-# A program has few of them, and calls each often.
-@functools.lru_cache(maxsize=256)
-def _product(
-    subscripts: str,
-    shape_a: tuple[int, ...],
-    strides_a: tuple[int, ...],
-    shape_b: tuple[int, ...],
-    strides_b: tuple[int, ...],
-    optimize: bool,
-) -> _Product | None:
-    """How to sum products of operands with these extents and strides, or ``None``.
-
-    The result's axes lie in memory as those of NumPy's: where that is to be fast, as in a product of
-    matrices, and otherwise as near to those of the operands as can be.
-    """
-    inputs, arrow, given = subscripts.replace(" ", "").partition("->")
-    first, comma, second = inputs.partition(",")
-    labels = first + second
-    if not comma or not all(label.isascii() and label.isalpha() for label in labels + given):
-        return None
-    once = sorted(label for label in set(labels) if labels.count(label) == 1)
-    wanted = given if arrow else "".join(once)
-    plain = len(set(first)) == len(first) == len(shape_a) and len(set(second)) == len(second) == len(shape_b)
-    if not plain or len(set(wanted)) != len(wanted) or not set(once) <= set(wanted) <= set(labels):
-        return None
-    extents = dict(zip(labels, shape_a + shape_b, strict=True))
-    if any(extents[label] != n for label, n in zip(first, shape_a, strict=True)):
-        return None
-    stack = [label for label in first if label in second and label in wanted]
-    summed = [label for label in first if label in second and label not in wanted]
-    rows = [label for label in first if label not in second]
-    columns = [label for label in second if label not in first]
-
-    laid = None
-    if not optimize:
-        laid = _laid(wanted, sorted(summed), (first, shape_a, strides_a), (second, shape_b, strides_b))
-    swapped = laid == stack + columns + rows != stack + rows + columns
-    if swapped:
-        # The transposed product.
-        first, second, shape_a, shape_b = second, first, shape_b, shape_a
-        rows, columns = columns, rows
-
-    def operand(own: str, shape: tuple[int, ...], *parts: list[str]) -> _Operand:
-        order = tuple(own.index(label) for label in (*stack, *parts[0], *parts[1]))
-        matrix = [extents[label] for label in stack]
-        # Without a stack, a row or a column is a vector.
-        matrix += [
-            _size(extents[label] for label in part) for part in parts if stack or part or part is summed
-        ]
-        turned = tuple(shape[axis] for axis in order)
-        return _Operand(
-            None if order == tuple(range(len(order))) else order,
-            None if turned == tuple(matrix) else tuple(matrix),
-        )
-
-    operands = operand(first, shape_a, rows, summed), operand(second, shape_b, summed, columns)
-    order, places = stack + rows + columns, None
-    shape = tuple(extents[label] for label in order)
-    if laid is not None and laid != order:
-        places, order = tuple(order.index(label) for label in laid), laid
-    last = None if order == list(wanted) else tuple(order.index(label) for label in wanted)
-    return _Product(swapped, operands, not summed, shape, places, last)
-
-
-def _laid(
-    wanted: Iterable[str],
-    summed: Iterable[str],
-    *operands: tuple[str, tuple[int, ...], tuple[int, ...]],
-) -> list[str]:
-    """The labels of a result from the outermost in memory to the innermost, as NumPy's iterator sorts them:
-    from the innermost out, each as far in as no operand's strides speak against it.
-    """
-    steps = []
-    for each, shape, strides in operands:
-        axes = zip(each, strides, shape, strict=True)
-        steps.append({label: abs(stride) for label, stride, n in axes if stride and n != 1})
-
-    def goes_inside(label: str, other: str) -> bool | None:
-        told = [found[label] < found[other] for found in steps if label in found and other in found]
-        return all(told) if told else None
-
-    labels = [*reversed([*wanted, *summed])]
-    for k in range(1, len(labels)):
-        to = k
-        for at in reversed(range(k)):
-            inside = goes_inside(labels[k], labels[at])
-            if inside is False:
-                break
-            if inside:
-                to = at
-        labels.insert(to, labels.pop(k))
-    return [label for label in reversed(labels) if label in wanted]
-
-
 FUNCTIONS = {
     "cross": cross,
     "dot": dot,
-    "einsum": einsum,
     "inner": inner,
     "kron": kron,
     "outer": outer,

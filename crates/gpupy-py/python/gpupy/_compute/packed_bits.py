@@ -12,6 +12,8 @@ from .._gpupy import call, ndarray
 from .._numpys import sooner
 
 _ORDERS = ("big", "little")
+# NumPy refuses to unpack more bits, by one error or another.
+_MOST = 2**31
 
 
 def packbits(a, /, axis=None, bitorder="big"):
@@ -33,7 +35,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     except TypeError:
         rows = None
     whole = 0 if rows is None else 8 * rows.shape[-1]
-    if rows is None or rows.dtype != np.uint8 or (wanted is not None and wanted < -whole):
+    if rows is None or rows.dtype != np.uint8 or (wanted is not None and not -whole <= wanted < _MOST):
         given = {"axis": axis, "count": count, "bitorder": bitorder}
         return call("unpackbits", np.unpackbits, (a,), given)
     bits = np.stack([(rows >> weight) & np.uint8(1) for weight in _weights(bitorder)], axis=-1)

@@ -1,6 +1,7 @@
 """The methods of ufuncs: ``reduce``, ``accumulate``, ``outer``, ``at``, ``reduceat``.
 
-Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust).
+Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust), integers' sums by
+the last two (``_indexing/unbuffered.py``).
 """
 
 import contextlib
@@ -17,12 +18,13 @@ from .._creation.conversion import asanyarray
 from .._fallback import calls
 from .._gpupy import assign_all, eager, ndarray, scalar
 from .._gpupy import ufunc as ufunc_class
-from .._indexing import select
+from .._indexing import select, unbuffered
 from .._indexing.masks import is_apart
 from . import reductions, running
 
 # NumPy's arrays have no more.
 _MOST_AXES = 64
+_SEGMENTS = frozenset(("axis", "dtype", "out"))
 
 
 def method(name: str, ufunc: Any, which: str) -> Callable[..., Any]:
@@ -45,6 +47,12 @@ def method(name: str, ufunc: Any, which: str) -> Callable[..., Any]:
             fits = all(isinstance(x, ndarray) and x._lazy for x in args) and a.ndim + b.ndim <= _MOST_AXES
             if fits:
                 return ufunc_of(ufunc)(a.reshape(a.shape + (1,) * b.ndim), b)
+        if which == "reduceat" and 1 < len(args) < 6:
+            found = unbuffered.reduced_at(name, *args, **kwargs) if kwargs.keys() <= _SEGMENTS else None
+            if found is not None:
+                return found
+        if which == "at" and len(args) == 3 and not kwargs and unbuffered.changed_at(name, *args):
+            return None
         if which == "at":
             # NumPy's own checks of what may be written to are not complete here.
             return calls.call_writing(f"{name}.at", getattr(ufunc, which), args, kwargs)

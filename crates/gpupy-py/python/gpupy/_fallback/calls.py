@@ -95,7 +95,13 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
     seen.extend(o for o in outs if isinstance(o, ndarray))
     count_fallback(name, seen)
     host_out = tuple(targets) if isinstance(out, tuple) else targets[0]
-    result = function(*host_args, **host_kwargs, out=host_out)
+    try:
+        result = function(*host_args, **host_kwargs, out=host_out)
+    except ValueError as error:
+        # Of one that overwrites its input as well.
+        result = refused(error, function, args, {**kwargs, "out": host_out}, seen)
+        if result is error:
+            raise
     if isinstance(result, tuple):
         return tuple(_originals(r, targets, outs) for r in result)
     return _originals(result, targets, outs)

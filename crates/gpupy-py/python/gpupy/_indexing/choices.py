@@ -40,6 +40,7 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
         type(a) is not ndarray
         or not a._lazy
         or a.dtype.kind not in "iu"
+        or a.dtype == np.uint64
         or mode not in ("raise", "wrap", "clip")
     ):
         return None
@@ -53,13 +54,17 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
     if not all(type(each) is ndarray and each._lazy for each in arrays):
         return None
     try:
-        dtype = np.result_type(*(each.dtype for each in arrays))
+        # Python's numbers take the dtype of others.
+        given = (each if type(each) in (int, float, complex) else None for each in choices)
+        dtype = np.result_type(
+            *(a.dtype if each is None else each for a, each in zip(arrays, given, strict=True))
+        )
         shape = np.broadcast_shapes(a.shape, *(each.shape for each in arrays))
     except (TypeError, ValueError):
         return None
     number = len(arrays)
     if mode == "raise":
-        if ((a < 0) | (a >= number)).any():
+        if 0 not in shape and ((a < 0) | (a >= number)).any():
             # NumPy has the words.
             np.choose([1], [0])
     elif mode == "wrap":

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, linalg, linear, packed_bits, reductions, sorting, windows
+from .._compute import complex_parts, einsum, linalg, linear, packed_bits, reductions, sorting, windows
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -22,6 +22,7 @@ from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
 from .._searches import counting, ranking, searching
 from .._session import errstate
+from .._small_matrices import cholesky, eigenvectors, elimination
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
 
@@ -35,6 +36,7 @@ OWN = {
     **ranges.FUNCTIONS,
     **tensors.FUNCTIONS,
     **grids.FUNCTIONS,
+    **einsum.FUNCTIONS,
     **errstate.FUNCTIONS,
     **files.FUNCTIONS,
     **index_arrays.FUNCTIONS,
@@ -60,7 +62,12 @@ OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
     "gpupy.lib._utils_impl": ranking.UTILITIES,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
-    "gpupy.linalg": linalg.FUNCTIONS,
+    "gpupy.linalg": {
+        **linalg.FUNCTIONS,
+        **cholesky.FUNCTIONS,
+        **eigenvectors.FUNCTIONS,
+        **elimination.FUNCTIONS,
+    },
     "gpupy.random": generators.FUNCTIONS,
 }
 # NumPy loads it when it is asked for, and none of its functions asks an array for another one.

@@ -20,6 +20,7 @@ from .._gpupy import jit as _own
 FEW = {
     **dict.fromkeys(("digitize", "modf", "searchsorted"), 16384),
     **dict.fromkeys(("interp", "ldexp"), 32768),
+    **dict.fromkeys("cholesky cond det eigh eigvalsh inv slogdet solve".split(), 32768),
     "choose": 1 << 16,
     **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
 }
@@ -28,7 +29,8 @@ _LITTLE = 32768
 ON_CPU = {
     **dict.fromkeys(("gcd", "lcm"), "loops of different lengths are as long as the longest of many"),
     **dict.fromkeys(
-        ("bincount", "histogram", "histogram_bin_edges"), "one thread counts faster than many sort"
+        ("at", "bincount", "histogram", "histogram_bin_edges", "reduceat"),
+        "one thread counts faster than many sort",
     ),
     **dict.fromkeys(
         ("bitwise_count", "frexp", "packbits", "unpackbits"), "the processor has instructions for it"

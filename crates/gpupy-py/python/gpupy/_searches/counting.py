@@ -27,7 +27,8 @@ _BINS = 1 << 18
 
 def bincount(x, /, weights=None, minlength=0):
     made = None
-    if weights is None and hasattr(minlength, "__index__") and not sooner.is_numpys("bincount", x):
+    is_number = hasattr(minlength, "__index__") and not isinstance(minlength, (bool, np.bool))
+    if weights is None and is_number and not sooner.is_numpys("bincount", x):
         least = operator.index(minlength)
         made = _counts(x, least) if least >= 0 else None
     given = {} if weights is None else {"weights": weights}
@@ -176,7 +177,9 @@ def _steps(shape: Any, order: Any) -> tuple[list[int], list[int]] | None:
 def _raveled(arrays: tuple[Any, ...], dims: Any, mode: Any, order: Any) -> Any:
     ours = [type(a) is ndarray and a._lazy and a.dtype.kind in "iu" and a.dtype != np.uint64 for a in arrays]
     known, modes = _steps(dims, order), (mode,) * len(arrays) if isinstance(mode, str) else mode
-    if not arrays or not all(ours) or known is None or len(known[0]) != len(arrays) != len(modes) - 1:
+    if type(modes) not in (tuple, list):
+        return None
+    if not arrays or not all(ours) or known is None or not len(known[0]) == len(arrays) == len(modes):
         return None
     if not set(modes) <= {"raise", "wrap", "clip"} or any(a.shape != arrays[0].shape for a in arrays):
         return None

@@ -89,6 +89,9 @@ def nan_checked(data, result, axis):
     is_nan = np.isnan(last)
     if not isinstance(result, ndarray):
         return np.where(is_nan, last, result)[()]
+    if not np.can_cast(last.dtype, result.dtype, "same_kind") and not is_nan.any():
+        # NumPy refuses to cast a NaN alone.
+        return result
     np.copyto(result, last, where=is_nan)
     return result
 
@@ -118,11 +121,11 @@ def gamma_of(virtual_indexes, previous_indexes, method):
 def between(a, b, t, out=None):
     """What NumPy's quantiles call: numbers between two others, from the nearer one."""
     rest = b - a
-    low, high = a + rest * t, b - rest * (1 - t)
-    if type(t) is float:
-        made = high if t >= 0.5 else low
+    if not np.ndim(t):
+        # The other end may warn.
+        made = b - rest * (1 - t) if t >= 0.5 else a + rest * t
     else:
-        made = np.where(t >= 0.5, high, low)
+        made = np.where(t >= 0.5, b - rest * (1 - t), a + rest * t)
     if out is None:
         return made if made.ndim else made[()]
     # NumPy judges the output.

@@ -24,11 +24,9 @@ OF_NAMES = {
         **_of("isnat", "dates are NumPy's own dtype"),
     },
     "numpy.linalg": {
-        **_of(
-            "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_rank pinv qr slogdet solve svd "
-            "svdvals",
-            _LAPACK,
-        ),
+        **_of("cond eig eigvals lstsq matrix_rank pinv qr svd svdvals", _LAPACK),
+        **_of("cholesky det inv slogdet solve", "of more than four rows it is LAPACK's"),
+        **_of("eigh eigvalsh", "of more than three rows, or of complex numbers, it is LAPACK's"),
         **_of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
     },
     "numpy.fft": _of("fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn", _FFT),
