@@ -27,7 +27,8 @@ fn registry() -> Registry {
     let registry = registry.register(driver_wgpu::NAME, || {
         driver_wgpu::new_on(&std::env::var("GPUPY_DEVICE").unwrap_or_default())
     });
-    #[cfg(feature = "gl")]
+    // Apple's systems have no EGL.
+    #[cfg(all(feature = "gl", not(target_vendor = "apple")))]
     let registry = registry.register(driver_gl::NAME, driver_gl::new);
     #[cfg(feature = "soft")]
     let registry = registry.register(driver_soft::NAME, driver_soft::new);

@@ -18,10 +18,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         [word] if word == "--fix" => true,
         [word, ..] => return Err(Failure::new(format!("no option `{word}`; there is --fix"))),
     };
-    steps::run(checks(fix))
+    let mut all = checks(fix);
+    all.push(of_target(targets::APPLES));
+    steps::run(all)
 }
 
-/// Every check, in the order in which they run: the quick ones first.
+/// Every check but those for a system that takes long, in the order in which they run: the quick ones first.
 pub fn checks(fix: bool) -> Vec<SuiteStep<'static>> {
     let mut checks = vec![
         SuiteStep::new("formatting (Rust)", move || rustfmt(fix)),
@@ -32,11 +34,13 @@ pub fn checks(fix: bool) -> Vec<SuiteStep<'static>> {
         SuiteStep::new("clippy", clippy),
         SuiteStep::new("documentation", documentation),
     ];
-    checks.extend(targets::TARGETS.map(|target| {
-        SuiteStep::new(format!("compiler's check for {target}"), move || targets::check(target))
-    }));
+    checks.extend(targets::TARGETS.map(of_target));
     checks.push(SuiteStep::new("stubs beside the module", types::stubs));
     checks
+}
+
+fn of_target(target: &'static str) -> SuiteStep<'static> {
+    SuiteStep::new(format!("compiler's check for {target}"), move || targets::check(target))
 }
 
 fn rustfmt(fix: bool) -> Result<()> {

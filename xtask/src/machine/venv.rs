@@ -23,7 +23,7 @@ const PACKAGES: [&str; 8] = [
 ];
 
 /// The packages that tests need beside NumPy.
-const FOR_TESTS: [&str; 4] = ["pytest", "pytest-xdist", "hypothesis", "ml_dtypes>=0.5"];
+pub const FOR_TESTS: [&str; 4] = ["pytest", "pytest-xdist", "hypothesis", "ml_dtypes>=0.5"];
 
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);
@@ -151,13 +151,22 @@ fn of_pyenv() -> Vec<PathBuf> {
     programs
 }
 
-/// Installs packages by pip into the environment.
+/// Installs packages into the environment.
 pub fn install(packages: &[&str]) -> Result<()> {
     install_into(&workspace::python(), packages)
 }
 
-/// Installs packages by pip into another environment, by its interpreter.
+/// Installs packages into another environment, by its interpreter: by uv where it is there, otherwise by pip.
 pub fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
+    if process::succeeds(process::command("uv").arg("--version")) {
+        let mut uv = process::command("uv");
+        uv.args(["pip", "install", "--no-progress", "--python"]).arg(python).args(packages);
+        match process::run(&mut uv) {
+            Ok(()) => return Ok(()),
+            // It knows no settings of pip's, such as where packages come from.
+            Err(failure) => println!("   {failure}; trying pip"),
+        }
+    }
     let mut pip = process::command(python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
     process::run(pip.args(packages))

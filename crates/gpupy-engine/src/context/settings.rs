@@ -87,8 +87,8 @@ impl Settings {
     /// The defaults, changed by the environment.
     ///
     /// # Errors
-    /// - `Invalid`: a size is not a number of bytes, there are no threads or too many, or a switch is
-    ///   not what it can be.
+    /// - `Invalid`: a size is not a number of bytes, there are no threads or too many, a switch is not what it can
+    ///   be, or the folder for caches is not an absolute path.
     pub fn from_env() -> Result<Settings> {
         let mut settings = Settings::default();
         if let Some(name) = read("GPUPY_DRIVER") {
@@ -104,6 +104,7 @@ impl Settings {
         if let Some(words) = read("GPUPY_HOST_BYTES") {
             settings.host_bytes = parse_bytes("GPUPY_HOST_BYTES", &words)?;
         }
+        check_cache_folder()?;
         settings.threads = match read("GPUPY_THREADS") {
             Some(words) => parse_threads(&words)?,
             None => read("OMP_NUM_THREADS").map_or(0, |words| openmps_threads(&words)),
@@ -132,6 +133,17 @@ impl Settings {
 
 fn read(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|v| v.trim().to_string()).filter(|v| !v.is_empty())
+}
+
+/// The folder is the drivers' to use; here a user is told of one that they would not take.
+fn check_cache_folder() -> Result<()> {
+    let name = "GPUPY_CACHE_DIR";
+    match std::env::var_os(name).filter(|path| !path.is_empty()).map(std::path::PathBuf::from) {
+        Some(path) if !path.is_absolute() => Err(Error::new(ErrorKind::Invalid, "settings")
+            .says(format!("{name} is not an absolute path"))
+            .with("value", format!("`{}`", path.display()))),
+        _ => Ok(()),
+    }
 }
 
 /// A number of threads, at least one.

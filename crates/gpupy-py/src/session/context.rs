@@ -7,7 +7,7 @@
 use crate::session::errors::to_py;
 use crate::session::waiting::{interrupted, wait, without_gil};
 use gpupy_core::op::Trait;
-use gpupy_core::{Capabilities, DType, Op, Result, memory};
+use gpupy_core::{Capabilities, DType, Driver, Op, Result, memory};
 use gpupy_engine::{
     Context, MemberStats, Opener, Placement, Registry, Settings, Stats, check_free, device_nodes,
 };
@@ -58,14 +58,21 @@ impl CachedAnswer {
     }
 }
 
+/// Our drivers of GPUs, best first. Apple's systems have no EGL, by which `gl` opens a device.
+const GPU_DRIVERS: &[(&str, fn() -> Box<dyn Driver>)] = &[
+    (driver_vulkan::NAME, driver_vulkan::new),
+    (driver_wgpu::NAME, driver_wgpu::new),
+    #[cfg(not(target_vendor = "apple"))]
+    (driver_gl::NAME, driver_gl::new),
+];
+
 /// Our drivers, best first; hardware comes before all others (`Context::choose`).
 fn registry() -> Registry {
-    Registry::new()
-        .register_host(driver_cpu::NAME, driver_cpu::new)
-        .register_gpu(driver_vulkan::NAME, driver_vulkan::new, device_nodes::are_there)
-        .register_gpu(driver_wgpu::NAME, driver_wgpu::new, device_nodes::are_there)
-        .register_gpu(driver_gl::NAME, driver_gl::new, device_nodes::are_there)
-        .register(driver_soft::NAME, driver_soft::new)
+    let mut registry = Registry::new().register_host(driver_cpu::NAME, driver_cpu::new);
+    for (name, new) in GPU_DRIVERS {
+        registry = registry.register_gpu(name, new, device_nodes::are_there);
+    }
+    registry.register(driver_soft::NAME, driver_soft::new)
 }
 
 /// The context; no device is opened.
@@ -135,7 +142,7 @@ fn tell_of_software(
     name: &'static str,
     found: &Capabilities,
 ) -> PyResult<()> {
-    let is_for_gpus = [driver_vulkan::NAME, driver_wgpu::NAME, driver_gl::NAME].contains(&name);
+    let is_for_gpus = GPU_DRIVERS.iter().any(|(gpus, _)| *gpus == name);
     if found.hardware || !is_for_gpus || context.wanted_driver().map_err(to_py)? == "auto" {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 Owns the commands ``info`` and ``clear``. Invariants: nothing is removed but files whose names are a driver's
 entries, in folders that are no links; a program that runs meanwhile only compiles again. Not here: who writes
-the entries, and the bound (``kernels/disk_cache.rs`` of gpupy-codegen).
+the entries, and who keeps the bound (``kernels`` of gpupy-codegen).
 """
 
 import argparse
@@ -14,6 +14,8 @@ from typing import Any
 
 # As drivers name their entries, and the files that get these names when they are whole.
 _ENTRY = re.compile(r"[0-9a-f]{32}|new-\d+-[0-9a-f]{16}")
+# The bound of all entries, as drivers keep it.
+MOST_BYTES = 256 * 2**20
 
 
 def add(commands: Any) -> None:
@@ -29,9 +31,9 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; returns its status."""
     place = folder()
     if place is None:
-        print("there is no cache: neither XDG_CACHE_HOME nor HOME names a folder")
+        print("there is no cache: neither GPUPY_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a folder")
         return 0
-    print(place)
+    print(f"{place}, at most {MOST_BYTES // 2**20} MiB")
     failed = 0
     for driver in _drivers(place):
         sizes, errors = [], []
@@ -56,9 +58,10 @@ def run(options: argparse.Namespace) -> int:
 
 def folder() -> pathlib.Path | None:
     """The folder of all drivers' entries, which need not be there; ``None`` where none is named."""
-    named = pathlib.Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if named.is_absolute():
-        return named / "gpupy"
+    for variable in ("GPUPY_CACHE_DIR", "XDG_CACHE_HOME"):
+        named = pathlib.Path(os.environ.get(variable, ""))
+        if named.is_absolute():
+            return named / "gpupy"
     home = os.environ.get("HOME")
     return None if home is None else pathlib.Path(home, ".cache", "gpupy")
 

@@ -8,7 +8,8 @@ import os
 import warnings
 
 # What programs set; others are the tests' own.
-_NAMES = "BLOCK_BYTES DEVICE DEVICE_BYTES DRIVER FALLBACK HOST_BYTES LIBRARIES LOOPS PLACEMENT THREADS TRACE"
+_SIZES = "BLOCK_BYTES DEVICE_BYTES HOST_BYTES THREADS"
+_NAMES = f"CACHE_DIR DEVICE DRIVER FALLBACK LIBRARIES LOOPS PLACEMENT TRACE {_SIZES}"
 VARIABLES = frozenset(f"GPUPY_{name}" for name in _NAMES.split())
 _OF_TESTS = frozenset(f"GPUPY_{name}" for name in "BLESS DIFFERENTIAL GUARD TEST_PLUGIN".split())
 # How alike a name is to the one that was meant: all share their beginning.
