@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 _LAPACK = "a decomposition, which is LAPACK's"
-_FFT = "transforms are pocketfft's"
 
 
 def _of(words: str, reason: str) -> dict[str, str]:
@@ -31,7 +30,6 @@ OF_NAMES = {
         ),
         **_of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
     },
-    "numpy.fft": _of("fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn", _FFT),
 }
 
 OF_MODULES = {
