@@ -317,7 +317,7 @@ extern "C" {
 #define GPUPY_FINDINGS 32
 
 /**
- * The most library operations that a driver offers.
+ * Room for the names of the library operations that a driver offers.
  */
 #define GPUPY_ROUTINES 64
 

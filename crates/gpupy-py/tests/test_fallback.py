@@ -158,7 +158,7 @@ def test_the_environment_sets_the_mode():
     [
         "random.default_rng(0).normal(size=4)",
         "random.rand(3)",
-        "linalg.det([[1, 2], [3, 5]])",
+        "linalg.cholesky([[2.0]])",
         "linalg.inv([[2.0]])",
         "histogram([1, 2])",
         "mgrid[0:2, 0:3]",

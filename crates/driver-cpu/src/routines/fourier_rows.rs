@@ -208,7 +208,7 @@ impl<'a> BatchRows<'a> {
     }
 
     /// The rows of the operand and of the result from a number on, and how many there are.
-    fn from_row(&self, number: usize) -> (Neighbours, Neighbours, usize) {
+    fn neighbours_at(&self, number: usize) -> (Neighbours, Neighbours, usize) {
         let mut point = Point::from_elem(0, self.rank);
         for (axis, i) in self.axes.iter().zip(unravelled(number, &self.extents)) {
             point[*axis] = i;
@@ -277,7 +277,7 @@ impl<'a, T: Float> RowWork<'a, T> {
         numbers: Range<usize>,
         transform: TransformRows<'_>,
     ) -> Result<usize> {
-        let (from, to, rest) = rows.from_row(numbers.start);
+        let (from, to, rest) = rows.neighbours_at(numbers.start);
         let batch = rest.min(self.beside).min(numbers.len());
         let FourierRowPlan { n, points, roots, .. } = self.plan;
         let (n, points, given, scale) = (*n, *points, rows.given, self.scale);

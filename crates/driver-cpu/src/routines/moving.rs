@@ -73,9 +73,9 @@ impl Neighbours {
             if rows == 4 {
                 let mut at = [0, 1, 2, 3].map(|row| at.wrapping_offset(self.apart * row));
                 for k in 0..points {
-                    for q in 0..4 {
-                        each(at[q].cast(), k * batch + row + q);
-                        at[q] = at[q].wrapping_offset(step);
+                    for (q, at) in at.iter_mut().enumerate() {
+                        each(at.cast(), k * batch + row + q);
+                        *at = at.wrapping_offset(step);
                     }
                 }
             } else {

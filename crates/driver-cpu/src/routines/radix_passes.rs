@@ -7,6 +7,9 @@
 //!
 //! Not here: which passes a transform has (`plan.rs`).
 
+// Lanes of several arrays go together.
+#![allow(clippy::needless_range_loop)]
+
 use gpupy_core::routines::root_of_unity;
 
 /// Real and imaginary parts of numbers, of one length.
