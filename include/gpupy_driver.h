@@ -116,6 +116,7 @@
 #define GPUPY_OP_SORT 170
 #define GPUPY_OP_ARGSORT 171
 #define GPUPY_OP_MATMUL 172
+#define GPUPY_OP_ROUTINE 173
 
 #ifdef __cplusplus
 extern "C" {
@@ -130,7 +131,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 4
+#define GPUPY_ABI_MINOR 5
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -212,6 +213,18 @@ extern "C" {
  * Form: products of matrices.
  */
 #define GPUPY_FORM_MATMUL 4
+
+/**
+ * Form: a library operation that the driver offers by its name (`routine_names` of the capabilities). `form_op` is the
+ * driver's number for it. The parameters are its attributes. Since 1.5.
+ */
+#define GPUPY_FORM_ROUTINE 5
+
+/**
+ * The number with which `get_method` is called for a library operation: this plus the driver's
+ * number for it. Since 1.5.
+ */
+#define GPUPY_ROUTINE 65536
 
 /**
  * Access: the strides of a C-contiguous array of the points, with any offset.
@@ -302,6 +315,11 @@ extern "C" {
  * The most findings about a device.
  */
 #define GPUPY_FINDINGS 32
+
+/**
+ * Room for the names of the library operations that a driver offers.
+ */
+#define GPUPY_ROUTINES 64
 
 /**
  * The most dtypes of a device.
@@ -523,6 +541,21 @@ typedef struct gpupy_capabilities {
    * comparisons and selects in their place.
    */
   uint32_t pieces;
+  /**
+   * Since 1.5: the number of library operations below, at most 64. If it is 0, the host makes no
+   * program of the form `GPUPY_FORM_ROUTINE`.
+   */
+  uint32_t routine_count;
+  /**
+   * Since 1.5: the names of the library operations that the driver offers. They are UTF-8,
+   * terminated by 0. The host ignores those that it does not know.
+   */
+  char routine_names[GPUPY_ROUTINES][GPUPY_NAME];
+  /**
+   * Since 1.5: the driver's number for each, less than 65536. Programs have it as `form_op`. The
+   * host asks `get_method` for `GPUPY_ROUTINE` plus the number and each dtype of an operand, once.
+   */
+  uint32_t routine_numbers[GPUPY_ROUTINES];
 } gpupy_capabilities;
 
 /**
@@ -588,7 +621,8 @@ typedef struct gpupy_program {
    */
   uint32_t form;
   /**
-   * The combining operation of the forms scan and reduce (of the first `reduce`), otherwise 0.
+   * The combining operation of the forms scan and reduce (of the first `reduce`), the number of the
+   * form routine, otherwise 0.
    */
   uint32_t form_op;
   /**
@@ -901,7 +935,8 @@ typedef struct gpupy_driver_table {
    * The answer is the same until `cleanup`.
    *
    * `dtype` is the dtype of the first operand; for a cast, bitcast, select or gather, that of
-   * the result. An operation or dtype that the driver does not know is absent.
+   * the result. An operation or dtype that the driver does not know is absent. For a library
+   * operation `op` is `GPUPY_ROUTINE` plus its number.
    *
    * With `GPUPY_LOWERED`, the driver sets `*lowered` to a program that is unchanged until
    * `cleanup`. The program is a map of rank 1 without operands and accesses. Its parameters are

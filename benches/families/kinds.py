@@ -87,6 +87,17 @@ def spectrum_of_rows(np, k, x):
     return np.abs(np.fft.fft(x, axis=1)) ** 2
 
 
+@family(lambda data, k: [data.rows(k)], k=(2, 3000), dtype=("float32", "float64"), axis=(0, 1))
+def filter_of_waves(np, k, x, axis):
+    spectrum = np.fft.rfft(x, axis=axis)
+    return np.fft.irfft(spectrum * 0.5, x.shape[axis], axis)
+
+
+@family(lambda data, k: [data.numbers(k, k)], k=(2, 500), dtype=("float64", "complex128"))
+def spectrum_of_image(np, k, image):
+    return np.fft.fft2(image)
+
+
 @family(lambda data, k: [data.rows(k)], k=(2, 60), dtype=("float16",))
 def halves_of_rows(np, k, x):
     return (x - x.mean(axis=1, keepdims=True)) * 2, x.max(axis=1)

@@ -9,7 +9,7 @@ from PIL import Image
 
 import gpupy
 
-SIZES = {"heat": 48, "life": 48, "n_body": 40, "k_means": 500, "mandelbrot": 48}
+SIZES = {"heat": 48, "life": 48, "n_body": 40, "k_means": 500, "mandelbrot": 48, "spectral_poisson": 60}
 
 
 @pytest.mark.parametrize("program", SIZES)

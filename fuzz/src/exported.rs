@@ -78,7 +78,7 @@ impl Driver for Calm {
             dtypes: DType::ALL.to_vec(),
             max_block_len: 256,
             max_dests: 1,
-            forms: FormKind::ALL[1..].to_vec(),
+            forms: FormKind::OFFERED.to_vec(),
             flushes_subnormals: false,
             host_memory: true,
             in_place: true,

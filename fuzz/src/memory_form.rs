@@ -88,7 +88,7 @@ impl Flat {
     /// The bytes that describe a program.
     pub fn write(program: &Program) -> Vec<u8> {
         let mut bytes = vec![0];
-        let (form, op) = (program.form.kind() as u16, program.form.op().map_or(0, |op| op as u16));
+        let (form, op) = (program.form.kind() as u16, program.form.number() as u16);
         for number in [form, op, program.rank as u16] {
             bytes.extend(number.to_le_bytes());
         }

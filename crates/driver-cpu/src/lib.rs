@@ -12,6 +12,7 @@
 //! traversal   loop order and axis coalescing: how rows go through a launch
 //! threads     a thread pool whose workers steal chunks of work
 //! run         plans run on the rows of maps and reductions
+//! routines    rows of the table of library operations, such as transforms
 //! library_ops scans, sorts and matrix products
 //! eval        launches
 //! ```
@@ -32,6 +33,7 @@ mod eval;
 mod index_split;
 mod library_ops;
 mod resources;
+mod routines;
 pub mod rows;
 mod run;
 mod threads;

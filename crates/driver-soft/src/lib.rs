@@ -63,7 +63,7 @@ impl Driver for Soft {
             dtypes: DTYPES.to_vec(),
             max_block_len: self.blocks.longest,
             max_dests: MAX_DESTS,
-            forms: FormKind::ALL[1..].to_vec(),
+            forms: FormKind::OFFERED.to_vec(),
             flushes_subnormals: false,
             host_memory: false,
             in_place: false,

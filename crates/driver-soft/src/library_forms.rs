@@ -21,8 +21,9 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     let op = launch.program.insts[loads.len()].op;
     let dtype = launch.program.operands[loads[0].0];
     // The shape that a row reads of each operand.
-    let shapes: Vec<_> =
-        (0..loads.len()).map(|which| form.operand_shape(which, launch.shape)).collect();
+    let shapes: Vec<_> = (0..loads.len())
+        .map(|which| form.operand_shape(which, launch.shape, launch.params))
+        .collect();
     for number in 0..rows.iter().product() {
         let mut read = Vec::new();
         for ((operand, access), shape) in loads.iter().zip(&shapes) {

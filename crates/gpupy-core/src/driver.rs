@@ -33,6 +33,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Fingerprint, FormKind, Program};
 use crate::op::Op;
+use crate::routines::Routine;
 use std::borrow::Cow;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -73,7 +74,7 @@ pub struct Capabilities {
     pub max_block_len: usize,
     /// The most destinations of one program, at least 1.
     pub max_dests: usize,
-    /// The supported forms of programs, besides maps.
+    /// The supported forms of programs, besides maps and routines.
     pub forms: Vec<FormKind>,
     /// True if arithmetic may flush subnormal operands or results to zero.
     pub flushes_subnormals: bool,
@@ -109,6 +110,9 @@ pub struct Capabilities {
     /// True if programs may have numbers in pieces (`Op::Piece`, `Op::Choose`). To another driver the core sends
     /// programs that compare and select in their place (`ir::pieces_lowering`).
     pub pieces: bool,
+    /// The routines that the driver has, each with the dtypes of its operand. Programs of no others are of the form
+    /// `ir::Form::Routine`.
+    pub routines: Vec<(Routine, DType)>,
 }
 
 /// The costs of a device with memory of its own, besides arithmetic.
@@ -128,9 +132,18 @@ impl Capabilities {
         program.reductions().count() <= self.max_reductions.max(1)
     }
 
-    /// Whether programs of a form of this kind can be evaluated.
+    /// Whether programs of a form of this kind can be evaluated: of routines, some.
     pub fn has(&self, form: FormKind) -> bool {
-        form == FormKind::Map || self.forms.contains(&form)
+        match form {
+            FormKind::Map => true,
+            FormKind::Routine => !self.routines.is_empty(),
+            form => self.forms.contains(&form),
+        }
+    }
+
+    /// Whether the driver has a routine for operands of this dtype.
+    pub fn offers(&self, routine: Routine, dtype: DType) -> bool {
+        self.routines.contains(&(routine, dtype))
     }
 }
 

@@ -9,6 +9,7 @@
 //! ir/            programs: flat, typed and fingerprinted, with a text form and a verifier
 //! op_eval/       the reference meaning of operations and whole-program forms, to the bit
 //! functions/     mathematical functions as programs of operations
+//! routines/      the table of library operations, with their references
 //! plugin/        the contract as a C table, and the macro by which a Rust library exports it
 //! error.rs       errors, and the facts that they carry
 //! thresholds.rs  the macro for the thresholds of a crate
@@ -30,6 +31,7 @@ pub mod memory;
 pub mod op;
 pub mod op_eval;
 pub mod plugin;
+pub mod routines;
 mod scalar;
 pub mod shape;
 pub mod thresholds;

@@ -319,6 +319,8 @@ ops! {
     ArgSort = 171, "argsort", [], 1, Special, [Moves], 0.0, 0, "";
     /// The sum over the last axis of value `a` times value `b`.
     MatMul = 172, "matmul", [], 2, Special, [], 0.0, 0, "";
+    /// Result number `a` of the form's routine (`routines`) on the values `extra[b..b+c]`, its operands.
+    Routine = 173, "routine", [], 0, Special, [], 0.0, 0, "";
 }
 
 /// The row of each operation code.
@@ -365,7 +367,7 @@ impl Op {
 
     /// True for instructions whose arguments `b` and `c` are a list of values in `Program::extra`.
     pub fn has_list(self) -> bool {
-        matches!(self, Op::Loop | Op::Else | Op::End | Op::Piece | Op::Choose)
+        matches!(self, Op::Loop | Op::Else | Op::End | Op::Piece | Op::Choose | Op::Routine)
     }
 
     /// The dtype that the operation gives for operands of these dtypes, or `None` when it does not

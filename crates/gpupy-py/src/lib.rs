@@ -38,7 +38,7 @@ mod views;
 
 use array::classes::{asked_class, metaclass, subclass, wrap};
 use array::{lazy_scalar, ndarray, recording};
-use compute::{py_function, scan_sort_matmul, select, ufunc};
+use compute::{fourier, py_function, scan_sort_matmul, select, ufunc};
 use convert::{dlpack, dtypes};
 use create::{arrays, builtin, external_arrays};
 use fallback::{border, call_sites, fast_call};
@@ -143,6 +143,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::write_where, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
+    module.add_function(wrap_pyfunction!(fourier::fourier, module)?)?;
     module.add_function(wrap_pyfunction!(scan_sort_matmul::scan, module)?)?;
     module.add_function(wrap_pyfunction!(scan_sort_matmul::place, module)?)?;
     module.add_function(wrap_pyfunction!(scan_sort_matmul::sort, module)?)?;

@@ -43,7 +43,7 @@ FRONT_END = frozenset(
     """
     test_accelerator test_array_api test_bfloat16 test_bitcast_views test_calls_as_numpys
     test_composed_ufuncs test_compositions test_counting test_creation
-    test_dask_workers test_dtypes test_examples test_exports test_exports_written test_fallback
+    test_dask_workers test_dtypes test_examples test_exports test_exports_written test_fallback test_fft
     test_functions_of_others test_identities test_index_arrays test_interop test_joining test_linear
     test_masked test_masked_functions test_masked_writes test_moves test_neighbours test_numpys_memory
     test_objects test_one_step test_operators test_outside test_pickles test_rebound test_record_exports

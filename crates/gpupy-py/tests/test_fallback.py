@@ -158,11 +158,11 @@ def test_the_environment_sets_the_mode():
     [
         "random.default_rng(0).normal(size=4)",
         "random.rand(3)",
-        "fft.fft([1, 2, 3])",
+        "linalg.cholesky([[2.0]])",
         "linalg.inv([[2.0]])",
         "histogram([1, 2])",
         "mgrid[0:2, 0:3]",
-        "fft.fft(gpupy.arange(4.0))",
+        "linalg.inv(gpupy.eye(5))",
         "linalg.solve(gpupy.eye(5), gpupy.ones(5))",
     ],
 )

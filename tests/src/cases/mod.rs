@@ -22,6 +22,7 @@ mod pieces;
 mod random;
 mod reductions;
 mod regions;
+mod routines;
 mod scalars;
 mod several_reductions;
 mod specials;
@@ -61,6 +62,7 @@ pub const LEVELS: &[Group] = &[
     (reductions::GROUP, reductions::run),
     (several_reductions::GROUP, several_reductions::run),
     (forms::GROUP, forms::run),
+    (routines::GROUP, routines::run),
     (regions::GROUP, regions::run),
     (pieces::GROUP, pieces::run),
     (data::GROUP, data::run),

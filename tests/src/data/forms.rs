@@ -13,7 +13,7 @@ fn whole(form: Form, op: Op, shape: &[usize], reads: Vec<(Vec<Scalar>, Access)>)
     let mut b = Builder::new(form, shape.len() as u32);
     let mut loads = Vec::new();
     for (which, (data, access)) in reads.iter().enumerate() {
-        let space = form.operand_shape(which, shape);
+        let space = form.operand_shape(which, shape, &[]);
         let (operand, slot) = (b.operand(data[0].dtype), b.access(kind(&space, access)));
         loads.push(b.load(operand, slot));
     }

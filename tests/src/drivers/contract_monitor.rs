@@ -213,7 +213,7 @@ fn out_shape(launch: &Launch<'_>) -> Vec<usize> {
     match launch.program.form {
         Form::Reduce { .. } => shape[last] = shape[last].div_ceil(256),
         Form::MatMul => shape[last] = 1,
-        Form::Map | Form::Scan { .. } | Form::Sort => {}
+        Form::Map | Form::Scan { .. } | Form::Sort | Form::Routine { .. } => {}
     }
     shape
 }
@@ -228,6 +228,9 @@ fn load_shape(launch: &Launch<'_>, at: usize) -> Vec<usize> {
     }
     if let (Form::Scan { .. }, 1, Some(n)) = (program.form, at, shape.last_mut()) {
         *n = n.div_ceil(256);
+    }
+    if let Form::Routine { .. } = program.form {
+        return program.form.operand_shape(at, &shape, launch.params).to_vec();
     }
     shape
 }

@@ -14,6 +14,7 @@ use crate::eval::copied_runs::CopiedRuns;
 use crate::eval::repeated_axes::RepeatedAxes;
 use crate::index_split::launch_box::{LaunchBox, SplitKey};
 use crate::library_ops;
+use crate::routines::FourierPlans;
 use crate::run::few_rows;
 use crate::run::launch_items::{self, LaunchItems};
 use crate::threads::executor::Executor;
@@ -48,6 +49,8 @@ pub struct Evaluator {
     pub(super) threads: usize,
     /// Memory for what the map of a reduction stores.
     pub(super) room: Vec<u64>,
+    /// The plans of Fourier transforms.
+    plans: FourierPlans,
     /// Started when there is something to share.
     pool: Option<ThreadPool>,
 }
@@ -59,7 +62,15 @@ impl Evaluator {
     pub fn new(limit: u32, threads: usize) -> Evaluator {
         let known = LruCache::with_hasher(KEPT, FxBuildHasher);
         let pieces = LruCache::with_hasher(KEPT, FxBuildHasher);
-        Evaluator { known, pieces, limit, threads, room: Vec::new(), pool: None }
+        Evaluator {
+            known,
+            pieces,
+            limit,
+            threads,
+            room: Vec::new(),
+            plans: FourierPlans::default(),
+            pool: None,
+        }
     }
 
     /// Evaluates a launch; returns what was compiled for it.
@@ -67,7 +78,7 @@ impl Evaluator {
         if launch.program.form.is_library_op() {
             let mut executor =
                 Executor { threads: thread_count::now(self.threads), pool: &mut self.pool };
-            return library_ops::launch(blocks, launch, &mut executor);
+            return library_ops::launch(blocks, launch, &mut self.plans, &mut executor);
         }
         if let Some(known) = self.known.get(&launch.fingerprint)
             && few_rows::run(known, blocks, launch)?

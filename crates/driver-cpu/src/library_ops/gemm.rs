@@ -6,7 +6,7 @@
 //!
 //! Not here: the computation of a tile.
 
-use super::library_launch::{LibraryLaunch, unravelled};
+use super::library_launch::LibraryLaunch;
 use super::multiply::multiply;
 use super::product_tile::ProductTile;
 use super::short_product;
@@ -14,7 +14,7 @@ use super::skinny_product;
 use super::symmetric_product;
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
-use crate::traversal::iteration_space::StridedAccess;
+use crate::traversal::iteration_space::{StridedAccess, unravelled};
 use gpupy_core::Result;
 use std::ops::Range;
 

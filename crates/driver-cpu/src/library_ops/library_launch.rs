@@ -4,7 +4,7 @@
 //! operations (`mod.rs`).
 
 use crate::rows::{ShortRows, ShortTile};
-use crate::traversal::iteration_space::{Point, StridedAccess};
+use crate::traversal::iteration_space::{Point, StridedAccess, unravelled};
 use gpupy_core::DType;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -115,14 +115,4 @@ impl LibraryLaunch<'_> {
             unsafe { tile.store(lane, rows, count, extent) }
         });
     }
-}
-
-/// Point number `number` of a shape in C order.
-pub fn unravelled(mut number: usize, shape: &[usize]) -> Point {
-    let mut point = Point::from_elem(0, shape.len());
-    for (i, extent) in point.iter_mut().zip(shape).rev() {
-        *i = number % extent;
-        number /= extent;
-    }
-    point
 }

@@ -1,4 +1,4 @@
-//! Library operations: the whole-program forms, which are scans, sorts and matrix products.
+//! Library operations: the whole-program forms, which are scans, sorts, matrix products and routines.
 //!
 //! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in `chunked_scan.rs`; sorts
 //! in `sort.rs` with `sort_order.rs`, `radix_sort.rs`, `vector_sort.rs` and `short_sort.rs`; products in `gemm.rs`,
@@ -6,7 +6,8 @@
 //! `symmetric_product.rs`, cut into the tiles of `product_tile.rs`, which `multiply.rs` computes. Invariants: threads
 //! write different elements; bits do not depend on the number of threads, except for products of floats.
 //!
-//! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
+//! Imports `blocks.rs`, `rows`, `traversal`, `threads` and `routines`, which does routines. Not here: maps and
+//! reductions (`compile`, `run`).
 
 mod chunked_scan;
 mod gemm;
@@ -24,6 +25,7 @@ mod vector_sort;
 
 use crate::blocks::Blocks;
 use crate::errors::invalid;
+use crate::routines::{self, FourierPlans};
 use crate::threads::executor::Executor;
 use crate::traversal::iteration_space::StridedAccess;
 use gpupy_core::driver::{Evaluated, Launch};
@@ -36,6 +38,7 @@ use smallvec::SmallVec;
 pub fn launch(
     blocks: &mut Blocks,
     launch: &Launch<'_>,
+    plans: &mut FourierPlans,
     executor: &mut Executor<'_>,
 ) -> Result<Evaluated> {
     let program = launch.program;
@@ -58,6 +61,17 @@ pub fn launch(
     match (rest[0].op, program.form) {
         (_, Form::Scan { op }) => chunked_scan::run(&whole, op, executor)?,
         (_, Form::MatMul) => gemm::run(&whole, executor)?,
+        (_, Form::Routine { routine }) => {
+            let lines = [whole.reads[0], whole.dest];
+            routines::run(
+                routine,
+                launch.params,
+                (whole.shape, whole.dtype),
+                lines,
+                plans,
+                executor,
+            )?;
+        }
         (op, _) => sort::run(&whole, op == Op::ArgSort, executor)?,
     }
     Ok(Evaluated { launches: 1, ..Evaluated::default() })

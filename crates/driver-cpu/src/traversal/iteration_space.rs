@@ -37,6 +37,16 @@ impl StridedAccess<'_> {
     }
 }
 
+/// Point number `number` of a shape in C order.
+pub fn unravelled(mut number: usize, shape: &[usize]) -> Point {
+    let mut point = Point::from_elem(0, shape.len());
+    for (i, extent) in point.iter_mut().zip(shape).rev() {
+        *i = number % extent;
+        number /= extent;
+    }
+    point
+}
+
 /// Moves walks to a point.
 pub fn walk(
     walks: &mut [StridedPointer],

@@ -97,7 +97,7 @@ impl KernelFeatures {
 
     /// Whether kernels of this form are supported.
     pub fn supports_form(&self, form: FormKind) -> bool {
-        form != FormKind::Sort
+        !matches!(form, FormKind::Sort | FormKind::Routine)
     }
 
     /// The emulation of 64-bit elements that the device needs.
@@ -108,10 +108,10 @@ impl KernelFeatures {
     /// The operations that kernels do here, if the device does them right.
     pub fn abilities(&self) -> OperationSupport {
         let kept = |dtype: &DType| self.stored(*dtype).is_some() || self.split().splits(*dtype);
-        let made = |form: &FormKind| *form != FormKind::Map && self.supports_form(*form);
+        let made = |form: &FormKind| self.supports_form(*form);
         OperationSupport {
             dtypes: DType::ALL.into_iter().filter(kept).collect(),
-            forms: FormKind::ALL.into_iter().filter(made).collect(),
+            forms: FormKind::OFFERED.into_iter().filter(made).collect(),
             pairs: self.split() == EmulationLevel::Integers,
             ..OperationSupport::default()
         }

@@ -38,8 +38,8 @@ pub fn source(program: &Program, plan: &DispatchPlan, device: &KernelFeatures) -
         Form::Reduce { .. } => tree_reduction::main(&text, &live),
         Form::Scan { op } => scan::main(&text, &live, op),
         Form::MatMul => matmul::main(&text),
-        // A sort has no plan.
-        Form::Map | Form::Sort => map::main(&text, &live),
+        // A sort has no plan, nor has a routine.
+        Form::Map | Form::Sort | Form::Routine { .. } => map::main(&text, &live),
     };
     let tiles = match program.form {
         Form::MatMul => matmul::group_memory(&text),

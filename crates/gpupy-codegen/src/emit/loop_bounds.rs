@@ -144,7 +144,7 @@ pub(crate) fn of_program(program: &Program) -> u64 {
             fours(points.saturating_add(own).saturating_add(of_regions(program, at..insts)))
         }
         Form::Scan { .. } => REDUCE_CHUNK as u64 + 1,
-        Form::Sort | Form::MatMul => 0,
+        Form::Sort | Form::MatMul | Form::Routine { .. } => 0,
     }
 }
 

@@ -8,6 +8,7 @@
 use super::{AccessKind, Form, Inst, Program, Reduction};
 use crate::dtype::DType;
 use crate::op::{Op, Rule};
+use crate::routines::Routine;
 use crate::scalar::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -185,6 +186,13 @@ impl Builder {
         let mut args = [0; 3];
         args[..values.len()].copy_from_slice(values);
         self.raw(op, dtype, args)
+    }
+
+    /// The instruction of the form's routine on the value of its load, whose result has this dtype. The parameters of
+    /// the program become the routine's attributes.
+    pub fn routine(&mut self, routine: Routine, operand: u32, dtype: DType) -> u32 {
+        self.program.params.extend(routine.attribute_dtypes());
+        self.listing(Op::Routine, dtype, 0, &[operand])
     }
 
     /// Stores a value to a new destination.

@@ -23,7 +23,7 @@ impl Program {
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Hash::new();
-        hash.word(self.form.kind() as u64 | self.form.op().map_or(0, |op| op as u64) << 8);
+        hash.word(self.form.kind() as u64 | u64::from(self.form.number()) << 8);
         hash.word(u64::from(self.rank));
         for dtypes in [&self.operands, &self.params, &self.dests] {
             hash.word(dtypes.len() as u64);

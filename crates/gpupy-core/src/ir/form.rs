@@ -1,4 +1,4 @@
-//! Forms of programs: map, reduce, scan, sort, matrix product.
+//! Forms of programs: map, reduce, scan, sort, matrix product, routine.
 //!
 //! Owns [`Form`], the meaning of a program's iteration space, and [`FormKind`]; and the kind of each form's
 //! instruction. Invariant: the codes of kinds are part of the IR's memory form and never change.
@@ -7,6 +7,7 @@
 
 use super::REDUCE_CHUNK;
 use crate::op::Op;
+use crate::routines::{Routine, RoutineCall};
 use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -56,6 +57,13 @@ pub enum Form {
     /// over `k` of `matmul`'s first operand, which does not move along `n`, times the second, which does not move
     /// along `m`.
     MatMul,
+    /// A routine, a row of the table of library operations. The launch's shape is the result's; its parameters are the
+    /// routine's attributes, in the row's order. The operand's space differs from it along the whole axis alone
+    /// ([`RoutineCall::operand_shape`]).
+    Routine {
+        /// The row.
+        routine: Routine,
+    },
 }
 
 /// A form without its operation.
@@ -69,12 +77,24 @@ pub enum FormKind {
     Scan = 2,
     Sort = 3,
     MatMul = 4,
+    Routine = 5,
 }
 
 impl FormKind {
     /// Every kind, by its code.
-    pub const ALL: [FormKind; 5] =
-        [FormKind::Map, FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
+    pub const ALL: [FormKind; 6] = [
+        FormKind::Map,
+        FormKind::Reduce,
+        FormKind::Scan,
+        FormKind::Sort,
+        FormKind::MatMul,
+        FormKind::Routine,
+    ];
+
+    /// The kinds that a driver has or lacks as a whole: neither maps, which every driver has, nor routines, which it
+    /// offers one by one.
+    pub const OFFERED: [FormKind; 4] =
+        [FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
 
     /// The name in the text form.
     pub const fn name(self) -> &'static str {
@@ -84,6 +104,7 @@ impl FormKind {
             FormKind::Scan => "scan",
             FormKind::Sort => "sort",
             FormKind::MatMul => "matmul",
+            FormKind::Routine => "routine",
         }
     }
 
@@ -102,15 +123,18 @@ impl FormKind {
         matches!(self, FormKind::Reduce | FormKind::Scan)
     }
 
-    /// The form of this kind. `op` is its operation, if it has one.
-    pub const fn with(self, op: Op) -> Form {
-        match self {
+    /// The form of this kind with the number of the memory form: the code of its operation, or its routine's number;
+    /// other forms ignore it. `None` where nothing has the number.
+    pub fn with(self, number: u32) -> Option<Form> {
+        let op = || u16::try_from(number).ok().and_then(Op::from_code);
+        Some(match self {
             FormKind::Map => Form::Map,
-            FormKind::Reduce => Form::Reduce { op },
-            FormKind::Scan => Form::Scan { op },
+            FormKind::Reduce => Form::Reduce { op: op()? },
+            FormKind::Scan => Form::Scan { op: op()? },
             FormKind::Sort => Form::Sort,
             FormKind::MatMul => Form::MatMul,
-        }
+            FormKind::Routine => Form::Routine { routine: Routine::from_number(number)? },
+        })
     }
 }
 
@@ -122,6 +146,7 @@ impl Op {
             Op::Scan => Some(FormKind::Scan),
             Op::Sort | Op::ArgSort => Some(FormKind::Sort),
             Op::MatMul => Some(FormKind::MatMul),
+            Op::Routine => Some(FormKind::Routine),
             _ => None,
         }
     }
@@ -142,6 +167,7 @@ impl Form {
             Form::Scan { .. } => FormKind::Scan,
             Form::Sort => FormKind::Sort,
             Form::MatMul => FormKind::MatMul,
+            Form::Routine { .. } => FormKind::Routine,
         }
     }
 
@@ -149,7 +175,16 @@ impl Form {
     pub const fn op(self) -> Option<Op> {
         match self {
             Form::Reduce { op } | Form::Scan { op } => Some(op),
-            Form::Map | Form::Sort | Form::MatMul => None,
+            Form::Map | Form::Sort | Form::MatMul | Form::Routine { .. } => None,
+        }
+    }
+
+    /// The number of the memory form: see [`FormKind::with`].
+    pub const fn number(self) -> u32 {
+        match (self, self.op()) {
+            (_, Some(op)) => op as u32,
+            (Form::Routine { routine }, _) => routine.number(),
+            _ => 0,
         }
     }
 
@@ -161,17 +196,19 @@ impl Form {
     /// The extents of the output space, for a launch of shape `shape`.
     pub fn out_shape(self, shape: &[usize]) -> Shape {
         match self {
-            Form::Map | Form::Scan { .. } | Form::Sort => shape.into(),
+            Form::Map | Form::Scan { .. } | Form::Sort | Form::Routine { .. } => shape.into(),
             Form::Reduce { .. } => chunks(shape),
             Form::MatMul => with_last(shape, |_| 1),
         }
     }
 
     /// The extents of the space of operand `which` of a whole-program form's instruction, for a launch of shape
-    /// `shape`.
-    pub fn operand_shape(self, which: usize, shape: &[usize]) -> Shape {
+    /// `shape` with these parameters.
+    pub fn operand_shape(self, which: usize, shape: &[usize], params: &[u64]) -> Shape {
         match (self, which) {
             (Form::Scan { .. }, 1) => chunks(shape),
+            (Form::Routine { routine }, _) => RoutineCall::new(routine, params, shape.len())
+                .map_or_else(|_| shape.into(), |call| call.operand_shape(shape)),
             _ => shape.into(),
         }
     }

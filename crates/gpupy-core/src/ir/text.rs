@@ -9,6 +9,7 @@ use super::{AccessKind, Form, FormKind, Inst, Program};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind};
 use crate::op::Op;
+use crate::routines::Routine;
 use crate::scalar::Scalar;
 use std::fmt::{self, Write};
 use std::str::{FromStr, SplitWhitespace};
@@ -42,6 +43,7 @@ fn layout(op: Op) -> &'static [ArgumentForm] {
         Op::Piece | Op::Choose => &[Value, List],
         Op::Loop => &[Value, List],
         Op::Carry | Op::Result => &[Value, Number],
+        Op::Routine => &[Number, List],
         Op::Iter => &[Value],
         Op::Else | Op::End => &[Value, List],
         Op::Store => &[Slot('d'), Value],
@@ -74,9 +76,10 @@ impl fmt::Display for AccessKind {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.form.op() {
-            None => writeln!(f, "form {}", self.form.kind())?,
-            Some(op) => writeln!(f, "form {} {}", self.form.kind(), op.info().name)?,
+        match (self.form, self.form.op()) {
+            (Form::Routine { routine }, _) => writeln!(f, "form {} {routine}", self.form.kind())?,
+            (_, None) => writeln!(f, "form {}", self.form.kind())?,
+            (_, Some(op)) => writeln!(f, "form {} {}", self.form.kind(), op.info().name)?,
         }
         writeln!(f, "rank {}", self.rank)?;
         header(f, "operands", &self.operands)?;
@@ -198,8 +201,12 @@ impl Program {
                 let name = words.next("a form")?;
                 let kind = FormKind::from_name(name);
                 let kind = kind.ok_or_else(|| format!("there is no form `{name}`"))?;
-                // Forms without an operation ignore this one.
-                self.form = kind.with(if kind.combines() { words.op()? } else { Op::Add });
+                let number = match kind {
+                    FormKind::Routine => words.routine()?.number(),
+                    _ if kind.combines() => words.op()? as u32,
+                    _ => 0,
+                };
+                self.form = kind.with(number).ok_or_else(|| format!("`{name}` lacks its name"))?;
             }
             "rank" => self.rank = words.number("")?,
             "operands" => self.operands = words.rest(dtype)?,
@@ -291,6 +298,11 @@ impl<'a> LineWords<'a> {
     fn op(&mut self) -> Parsed<Op> {
         let name = self.next("an operation")?;
         Op::from_name(name).ok_or_else(|| format!("there is no operation `{name}`"))
+    }
+
+    fn routine(&mut self) -> Parsed<Routine> {
+        let name = self.next("a routine")?;
+        Routine::from_name(name).ok_or_else(|| format!("there is no routine `{name}`"))
     }
 
     /// The code of the next word's operation; 0 at the end of the line.

@@ -227,6 +227,14 @@ impl<'a> ProgramWalk<'a> {
                 gives(inst, if inst.op == Op::ArgSort { DType::I32 } else { dtype })?;
                 self.hide(0..at);
             }
+            Op::Routine => {
+                used = 3;
+                let given = self.list(b, c)?;
+                self.form(inst.op, inst.dtype)?;
+                self.loads(at, inst)?;
+                self.routine(a, &given, inst.dtype)?;
+                self.hide(0..at);
+            }
             Op::Store => {
                 used = 2;
                 self.store(a, b)?;
@@ -391,14 +399,33 @@ impl<'a> ProgramWalk<'a> {
 
     /// Checks that the operands of a whole-program form's instruction are the loads before it.
     fn loads(&self, at: usize, inst: &Inst) -> Verified {
-        let arity = inst.op.info().arity as usize;
         let loads = self.program.insts[..at].iter().all(|inst| inst.op == Op::Load);
-        let in_order = inst.args.iter().take(arity).enumerate().all(|(k, arg)| *arg as usize == k);
-        if loads && in_order && at == arity {
+        if loads && self.program.uses(inst).eq(0..at as u32) {
             return Ok(());
         }
         let name = inst.op.info().name;
         Err(format!("before `{name}` stand its operands' loads, in their order, and nothing else"))
+    }
+
+    /// Checks the dtypes of the form's routine: its operand, its result, and its attributes, the parameters.
+    fn routine(&self, result: u32, given: &[DType], dtype: DType) -> Verified {
+        let Form::Routine { routine } = self.program.form else { return Ok(()) };
+        if result != 0 {
+            return Err(format!("`{routine}` has no result `{result}`"));
+        }
+        let gives = match given {
+            [operand] => routine.result_dtype(*operand),
+            _ => None,
+        };
+        if gives != Some(dtype) {
+            return Err(format!("`{routine}` does not make `{dtype}` of {}", names(given)));
+        }
+        let attributes: Vec<DType> = routine.attribute_dtypes().collect();
+        if self.program.params != attributes {
+            let (all, wanted) = (names(&self.program.params), names(&attributes));
+            return Err(format!("the parameters of `{routine}` are {all}, not {wanted}"));
+        }
+        Ok(())
     }
 
     fn store(&mut self, dest: u32, value: u32) -> Verified {

@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver have the same one.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 4;
+pub const GPUPY_ABI_MINOR: u32 = 5;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -49,6 +49,13 @@ pub const GPUPY_FORM_SCAN: u32 = 2;
 pub const GPUPY_FORM_SORT: u32 = 3;
 /// Form: products of matrices.
 pub const GPUPY_FORM_MATMUL: u32 = 4;
+/// Form: a library operation that the driver offers by its name (`routine_names` of the capabilities). `form_op` is the
+/// driver's number for it. The parameters are its attributes. Since 1.5.
+pub const GPUPY_FORM_ROUTINE: u32 = 5;
+
+/// The number with which `get_method` is called for a library operation: this plus the driver's
+/// number for it. Since 1.5.
+pub const GPUPY_ROUTINE: u32 = 0x10000;
 
 /// Access: the strides of a C-contiguous array of the points, with any offset.
 pub const GPUPY_ACCESS_CONTIGUOUS: u8 = 0;
@@ -89,6 +96,8 @@ pub const GPUPY_FACTS: usize = 8;
 pub const GPUPY_DEVICES: usize = 16;
 /// The most findings about a device.
 pub const GPUPY_FINDINGS: usize = 32;
+/// Room for the names of the library operations that a driver offers.
+pub const GPUPY_ROUTINES: usize = 64;
 /// The most dtypes of a device.
 pub const GPUPY_DTYPES: usize = 32;
 /// The most axes of a program's iteration space.
@@ -217,6 +226,15 @@ pub struct RawCapabilities {
     /// Since 1.4: 1 if programs may have the operations `piece` and `choose`. If it is 0, the host sends
     /// comparisons and selects in their place.
     pub pieces: u32,
+    /// Since 1.5: the number of library operations below, at most 64. If it is 0, the host makes no
+    /// program of the form `GPUPY_FORM_ROUTINE`.
+    pub routine_count: u32,
+    /// Since 1.5: the names of the library operations that the driver offers. They are UTF-8,
+    /// terminated by 0. The host ignores those that it does not know.
+    pub routine_names: [[c_char; GPUPY_NAME]; GPUPY_ROUTINES],
+    /// Since 1.5: the driver's number for each, less than 65536. Programs have it as `form_op`. The
+    /// host asks `get_method` for `GPUPY_ROUTINE` plus the number and each dtype of an operand, once.
+    pub routine_numbers: [u32; GPUPY_ROUTINES],
 }
 
 /// The block that `block_alloc` allocates.
@@ -261,7 +279,8 @@ pub struct RawProgram {
     pub size: usize,
     /// The form, which is the meaning of the iteration space: `GPUPY_FORM_MAP` …
     pub form: u32,
-    /// The combining operation of the forms scan and reduce (of the first `reduce`), otherwise 0.
+    /// The combining operation of the forms scan and reduce (of the first `reduce`), the number of the
+    /// form routine, otherwise 0.
     pub form_op: u32,
     /// The number of axes of the iteration space, 1 to 64.
     pub rank: u32,
@@ -460,7 +479,8 @@ pub struct Table {
     /// The answer is the same until `cleanup`.
     ///
     /// `dtype` is the dtype of the first operand; for a cast, bitcast, select or gather, that of
-    /// the result. An operation or dtype that the driver does not know is absent.
+    /// the result. An operation or dtype that the driver does not know is absent. For a library
+    /// operation `op` is `GPUPY_ROUTINE` plus its number.
     ///
     /// With `GPUPY_LOWERED`, the driver sets `*lowered` to a program that is unchanged until
     /// `cleanup`. The program is a map of rank 1 without operands and accesses. Its parameters are

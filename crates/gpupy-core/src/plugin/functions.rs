@@ -8,8 +8,8 @@
 
 use super::driver_table::{
     GPUPY_ABSENT, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
-    GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_RESOURCES, RawBlockSpec, RawCapabilities, RawCheck,
-    RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram,
+    GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_RESOURCES, GPUPY_ROUTINE, RawBlockSpec,
+    RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram,
 };
 use super::fixed_strings::{get, put, tell, words_of};
 use super::growing::Growing;
@@ -19,6 +19,7 @@ use crate::driver::{
     BlockId, BlockSpec, Capabilities, Config, Driver, HostMemory, Method, Part, Resources,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::routines::Routine;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
         })?;
         // SAFETY: the host passes pointers as the header requires: null, or valid for the call.
         unsafe { raw_capabilities(&found).give(capabilities)? };
-        *state = Box::into_raw(Box::new(GuardedDriver::new(driver))).cast();
+        *state = Box::into_raw(Box::new(GuardedDriver::new(driver, found.routines))).cast();
         Ok(())
     };
     let result = catch_unwind(AssertUnwindSafe(opened))
@@ -76,6 +77,14 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
     raw.memory_launches = found.memory_launches.into();
     raw.lends = found.lends;
     raw.pieces = found.pieces.into();
+    let mut names: Vec<Routine> = found.routines.iter().map(|(routine, _)| *routine).collect();
+    names.dedup();
+    let places = raw.routine_names.iter_mut().zip(&mut raw.routine_numbers);
+    for ((name, number), routine) in places.zip(names) {
+        put(routine.info().name, name);
+        *number = routine.number();
+        raw.routine_count += 1;
+    }
     raw.in_place = found.in_place.into();
     raw.max_dests = found.max_dests.try_into().unwrap_or(u32::MAX);
     raw.max_block_len = found.max_block_len as u64;
@@ -125,6 +134,11 @@ pub unsafe extern "C" fn get_method(
     lowered: *mut *const RawProgram,
 ) -> i32 {
     let answer = |open: &mut GuardedDriver| {
+        if let Some(number) = op.checked_sub(GPUPY_ROUTINE) {
+            let asked = Routine::from_number(number).zip(program::dtype(dtype).ok());
+            let offers = asked.is_some_and(|asked| open.routines.contains(&asked));
+            return Ok(if offers { GPUPY_NATIVE } else { GPUPY_ABSENT });
+        }
         // A newer host may pass codes that this version does not know.
         let (Ok(op), Ok(dtype)) = (program::op(op), program::dtype(dtype)) else {
             return Ok(GPUPY_ABSENT);

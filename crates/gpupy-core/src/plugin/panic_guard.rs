@@ -12,6 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::Program;
 use crate::op::Op;
+use crate::routines::Routine;
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -21,6 +22,8 @@ use std::rc::Rc;
 /// An open driver behind a panic guard.
 pub struct GuardedDriver {
     pub driver: Box<dyn Driver>,
+    /// The routines that the driver has, with the dtypes of their operands.
+    pub routines: Vec<(Routine, DType)>,
     /// The programs that the host has pointers to.
     pub lowered: HashMap<(Op, DType), Rc<LoweredMethod>>,
     /// The programs that the host has passed.
@@ -38,9 +41,9 @@ pub struct LoweredMethod {
 }
 
 impl GuardedDriver {
-    pub fn new(driver: Box<dyn Driver>) -> GuardedDriver {
+    pub fn new(driver: Box<dyn Driver>, routines: Vec<(Routine, DType)>) -> GuardedDriver {
         let (lowered, programs, code) = Default::default();
-        GuardedDriver { driver, lowered, programs, code, panicked: None }
+        GuardedDriver { driver, routines, lowered, programs, code, panicked: None }
     }
 }
 

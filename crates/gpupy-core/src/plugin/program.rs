@@ -7,8 +7,8 @@
 
 use super::driver_table::{
     GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
-    GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_LEND_BUFFER,
-    GPUPY_LEND_TEXTURE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
+    GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_ROUTINE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT,
+    GPUPY_LEND_BUFFER, GPUPY_LEND_TEXTURE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
 };
 use super::growing::Growing;
 use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch, Lend, LendKind};
@@ -36,6 +36,7 @@ const _: () = {
     assert!(FormKind::Scan as u32 == GPUPY_FORM_SCAN);
     assert!(FormKind::Sort as u32 == GPUPY_FORM_SORT);
     assert!(FormKind::MatMul as u32 == GPUPY_FORM_MATMUL);
+    assert!(FormKind::Routine as u32 == GPUPY_FORM_ROUTINE);
 };
 
 /// The most elements of a list. A longer one is rejected as nonsense.
@@ -59,7 +60,7 @@ pub fn with_program<R>(program: &Program, call: impl FnOnce(&RawProgram) -> R) -
 pub(super) fn raw_program(program: &Program) -> RawProgram {
     RawProgram {
         form: program.form.kind() as u32,
-        form_op: program.form.op().map_or(0, |op| op as u32),
+        form_op: program.form.number(),
         rank: program.rank,
         operand_count: program.operands.len() as u32,
         param_count: program.params.len() as u32,
@@ -90,8 +91,7 @@ pub unsafe fn read_program(raw: *const RawProgram) -> Result<Program> {
     unsafe {
         let raw = RawProgram::take(raw)?;
         let kind = FormKind::from_code(raw.form).ok_or_else(|| unknown("form", raw.form))?;
-        // Forms without an operation ignore this one.
-        let form = kind.with(if kind.combines() { op(raw.form_op)? } else { Op::Add });
+        let form = kind.with(raw.form_op).ok_or_else(|| unknown("operation", raw.form_op))?;
         if raw.rank == 0 || raw.rank > GPUPY_RANK {
             let rank = raw.rank;
             return Err(invalid(format!("rank `{rank}` is not between 1 and {GPUPY_RANK}")));

@@ -115,7 +115,7 @@ proptest! {
         let uniform = program.uniform(is_uniform);
         for (at, inst) in program.insts.iter().enumerate() {
             let of_rows = |op| {
-                matches!(op, Op::Reduce | Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul)
+                matches!(op, Op::Reduce | Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul | Op::Routine)
             };
             let control = matches!(inst.op, Op::Loop | Op::If | Op::Else | Op::End | Op::Store);
             let reached = dependencies(&program, at);

@@ -6,10 +6,13 @@
 use gpupy_core::dtype::DTYPES;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{OPS, Rule};
+use gpupy_core::routines::{BitsDependOn, Routine};
 use serde_json::{Value, json};
 
 const START: &str = "<!-- operations:";
 const END: &str = "<!-- end of operations -->";
+const ROUTINES_START: &str = "<!-- routines:";
+const ROUTINES_END: &str = "<!-- end of routines -->";
 
 /// A rule in words; `None` for instructions that are not scalar operations.
 fn words(rule: Rule) -> Option<&'static str> {
@@ -83,15 +86,39 @@ fn blocks(start: &str) -> Vec<String> {
 
 #[test]
 fn the_specification_has_every_operation() {
+    is_in_the_specification(START, END, &table());
+    is_in_the_specification(ROUTINES_START, ROUTINES_END, &routines());
+}
+
+fn is_in_the_specification(start: &str, end: &str, table: &str) {
     let (path, text) = (path(), text());
-    let start = text.find(START).unwrap();
+    let start = text.find(start).unwrap();
     let start = start + text[start..].find('\n').unwrap() + 1;
-    let end = text.find(END).unwrap();
+    let end = text.find(end).unwrap();
     if std::env::var_os("GPUPY_BLESS").is_some() {
-        std::fs::write(&path, format!("{}{}{}", &text[..start], table(), &text[end..])).unwrap();
+        std::fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
         return;
     }
-    assert_eq!(&text[start..end], table(), "GPUPY_BLESS=1 rewrites the table in {path}");
+    assert_eq!(&text[start..end], table, "GPUPY_BLESS=1 rewrites the table in {path}");
+}
+
+/// The table of routines.
+fn routines() -> String {
+    let rows = Routine::all().map(|routine| {
+        let info = routine.info();
+        let dtypes = info.dtypes.iter().map(|(from, to)| format!("{from} → {to}"));
+        let attributes = info.attributes.iter().map(|(name, dtype)| format!("`{name}` {dtype}"));
+        let (dtypes, attributes): (Vec<_>, Vec<_>) = (dtypes.collect(), attributes.collect());
+        let (dtypes, attributes) = (dtypes.join(", "), attributes.join(", "));
+        let bits = match info.bits {
+            BitsDependOn::Nothing => "nothing",
+            BitsDependOn::Driver => "the driver",
+        };
+        format!("| `{routine}` | {} | {dtypes} | {attributes} | {bits} |\n", routine.number())
+    });
+    let head =
+        "| routine | number | dtypes | attributes | bits depend on |\n|---|---|---|---|---|\n";
+    format!("\n{head}{}\n", rows.collect::<String>())
 }
 
 #[test]

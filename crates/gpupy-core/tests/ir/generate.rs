@@ -4,6 +4,7 @@
 
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};
+use gpupy_core::routines::Routine;
 use gpupy_core::{DType, Scalar};
 
 const DTYPES: [DType; 6] =
@@ -53,6 +54,9 @@ fn reduction(rng: &mut Rng) -> Op {
 
 /// A program of a whole-program form.
 fn whole(mut rng: Rng, by: Op) -> Program {
+    if rng.below(4) == 0 {
+        return routine(rng);
+    }
     let op = [Op::Scan, Op::Sort, Op::ArgSort, Op::MatMul][rng.below(4)];
     let form = match op {
         Op::Scan => Form::Scan { op: by },
@@ -74,6 +78,20 @@ fn whole(mut rng: Rng, by: Op) -> Program {
         .collect();
     let value = g.builder.library_op(op, &loads);
     g.builder.store(value);
+    g.builder.finish()
+}
+
+/// A program of a routine.
+fn routine(mut rng: Rng) -> Program {
+    let all: Vec<Routine> = Routine::all().collect();
+    let routine = all[rng.below(all.len())];
+    let (from, to) = routine.info().dtypes[rng.below(routine.info().dtypes.len())];
+    let builder = Builder::new(Form::Routine { routine }, 1 + rng.below(4) as u32);
+    let mut g = Generator { builder, rng };
+    let (operand, access) = (g.builder.operand(from), g.access());
+    let load = g.builder.load(operand, access);
+    let result = g.builder.routine(routine, load, to);
+    g.builder.store(result);
     g.builder.finish()
 }
 

@@ -60,10 +60,12 @@ fn json_has_the_names_of_the_text_form() {
     }
     for kind in FormKind::ALL {
         assert_eq!(serde_json::to_value(kind).unwrap(), json(kind.name()));
-        let form = serde_json::to_value(kind.with(Op::Add)).unwrap();
-        let wanted = match kind.combines() {
-            true => serde_json::json!({ kind.name(): { "op": "add" } }),
-            false => json(kind.name()),
+        let number = if kind.combines() { Op::Add as u32 } else { 0 };
+        let form = serde_json::to_value(kind.with(number).unwrap()).unwrap();
+        let wanted = match kind {
+            FormKind::Routine => serde_json::json!({ kind.name(): { "routine": "fft" } }),
+            _ if kind.combines() => serde_json::json!({ kind.name(): { "op": "add" } }),
+            _ => json(kind.name()),
         };
         assert_eq!(form, wanted);
     }

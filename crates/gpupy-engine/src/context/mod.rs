@@ -47,6 +47,7 @@ use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
+use gpupy_core::routines::Routine;
 use gpupy_core::{DType, Result, memory};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -226,6 +227,18 @@ impl Context {
         let chosen = self.current(&mut state).ok();
         chosen.is_some_and(|position| does(&mut state, position))
             || self.host(&mut state).is_some_and(|position| does(&mut state, position))
+    }
+
+    /// Whether a routine of operands of this dtype can be computed, as `supports` says it of operations. Opens the
+    /// driver in use only where the host driver does not have it.
+    pub fn offers(&self, routine: Routine, dtype: DType) -> bool {
+        let Ok(mut state) = self.state() else { return false };
+        let has = |state: &mut EngineState, position| {
+            let device = state.engine.device(position);
+            device.is_ok_and(|device| device.caps.offers(routine, dtype))
+        };
+        self.host(&mut state).is_some_and(|position| has(&mut state, position))
+            || self.current(&mut state).is_ok_and(|position| has(&mut state, position))
     }
 
     /// Whether arrays of this dtype can be computed with, as `supports` says it of operations. Opens

@@ -17,6 +17,7 @@ use crate::graph::value::{Operand, Value};
 use crate::record::library_recording::{ProductsBy, lacks_room};
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
+use gpupy_core::routines::RoutineCall;
 use gpupy_core::{DType, Result, Scalar};
 use std::slice;
 use std::sync::Arc;
@@ -330,6 +331,21 @@ impl Context {
             };
             let work = extents.map_or(WorkSize::Products(0), |extents| extents.work());
             dispatch.recorder_of(work, args, &[]).matmul(left, right, by)
+        })
+    }
+
+    /// A routine of an array: a row of the table of library operations.
+    ///
+    /// # Errors
+    /// - `DType`: the routine does not take the dtype. `Shape`: the array has other extents than the call.
+    pub fn routine(&self, call: RoutineCall, array: &Array) -> Result<Array> {
+        let arrays = slice::from_ref(array);
+        axis_order::kept_along(arrays, call.axis(), AxisRole::OrNone, |arrays, axis| {
+            let call = call.along(axis);
+            self.recorded_of(&arrays[0], |array| {
+                let work = WorkSize::of_routine(&call, array.size());
+                self.along(work, array).routine(call, array)
+            })
         })
     }
 

@@ -407,6 +407,7 @@ impl EagerLaunch {
         }
         match work {
             LaunchBody::Whole(whole) => {
+                task.params.extend_from_slice(whole.params());
                 // Library operations walk by axes, so these are not merged.
                 let out = whole.form().out_shape(&space);
                 let dest = access::access(0, &contiguous_strides(&out));
@@ -493,7 +494,7 @@ impl EagerLaunch {
             LaunchBody::Index => "index",
             LaunchBody::Reduce(_) | LaunchBody::ReduceFew(..) => "reduce",
             LaunchBody::Products(_) => Op::MatMul.info().name,
-            LaunchBody::Whole(whole) => whole.op().info().name,
+            LaunchBody::Whole(whole) => whole.name(),
         }
     }
 

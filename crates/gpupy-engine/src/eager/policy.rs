@@ -21,6 +21,7 @@ use crate::array::base::{ArrayOrScalar, checked_size};
 use crate::eager::borrow::BorrowGuard;
 use crate::graph::tree_lanes::Products;
 use crate::thresholds::T;
+use gpupy_core::routines::RoutineCall;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -39,13 +40,18 @@ pub(crate) enum WorkSize {
     Picked(usize),
     /// So many elements of rows that are sorted.
     Sorted(usize),
-    /// So many products of a matrix product.
+    /// So many products of a matrix product, or operations of a routine.
     Products(usize),
     /// So many elements of so many parts, one behind the other.
     Joined(usize, usize),
 }
 
 impl WorkSize {
+    /// The work of so many results of a routine: its operations, as those of a product.
+    pub fn of_routine(call: &RoutineCall, results: usize) -> WorkSize {
+        WorkSize::Products((call.cost(results) as usize).max(1))
+    }
+
     /// Whether recording it would take longer than computing it; false where there is nothing to compute.
     #[inline(always)]
     pub fn is_little(self) -> bool {

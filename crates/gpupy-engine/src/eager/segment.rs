@@ -158,6 +158,7 @@ fn work(step: &RecordedStep) -> WorkSize {
         }
         NodeOp::Whole(LibraryOp::MatMul(n)) => WorkSize::Products(points.saturating_mul(*n)),
         NodeOp::Whole(LibraryOp::Sort | LibraryOp::ArgSort) => WorkSize::Sorted(points),
+        NodeOp::Whole(LibraryOp::Routine(call)) => WorkSize::of_routine(call, points),
         _ => WorkSize::Elements(points),
     }
 }

@@ -167,7 +167,7 @@ pub(crate) fn operation(op: &NodeOp) -> String {
         NodeOp::Index(axis) => format!("index of axis {axis}"),
         NodeOp::InPieces(_) => "number in pieces".to_string(),
         NodeOp::Reduce { op, .. } => format!("reduce {}", op.info().name),
-        NodeOp::Whole(whole) => whole.op().info().name.to_string(),
+        NodeOp::Whole(whole) => whole.name().to_string(),
         NodeOp::Gather => "gather".to_string(),
         NodeOp::Scatter(_) => "scatter".to_string(),
         NodeOp::WhereTrue => "positions".to_string(),

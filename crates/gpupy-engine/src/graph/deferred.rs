@@ -7,6 +7,7 @@
 //! Not here: the steps (`record/reduction_recording.rs`, `record/library_recording.rs`, `record/argmin_recording.rs`).
 
 use gpupy_core::op::Op;
+use gpupy_core::routines::RoutineCall;
 use gpupy_core::shape::Shape;
 use smallvec::SmallVec;
 
@@ -41,6 +42,8 @@ pub(crate) enum WholeAxisOp {
         axis: usize,
     },
     MatMul,
+    /// A routine, for the extents that were recorded.
+    Routine(RoutineCall),
 }
 
 impl WholeAxisOp {
@@ -53,6 +56,7 @@ impl WholeAxisOp {
             WholeAxisOp::Sort { .. } => "sort",
             WholeAxisOp::ArgSort { .. } => "argsort",
             WholeAxisOp::MatMul => "matmul",
+            WholeAxisOp::Routine(call) => call.info().name,
         }
     }
 }

@@ -62,6 +62,7 @@ impl Recorder {
             }
             (WholeAxisOp::Sort { axis }, [array]) => self.sort(array, *axis),
             (WholeAxisOp::ArgSort { axis }, [array]) => self.argsort(array, *axis),
+            (WholeAxisOp::Routine(call), [array]) => self.routine(*call, array),
             (WholeAxisOp::MatMul, [left, right]) => self.matmul(left, right, ProductsBy::Library),
             _ => Err(super::known_extents::wrong("an operation has other operands than it takes")),
         }

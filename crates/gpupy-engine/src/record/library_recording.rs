@@ -1,4 +1,4 @@
-//! Recording library operations: scans, sorts and matrix products (the whole-program forms of the IR).
+//! Recording library operations: scans, sorts, matrix products and routines (the whole-program forms of the IR).
 //!
 //! Owns the axes that they walk along, how a scan is made of steps, [`ProductsBy`] and [`lacks_room`]. Invariants:
 //! operands are views; results lie in C order.
@@ -15,6 +15,7 @@ use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval;
+use gpupy_core::routines::RoutineCall;
 use gpupy_core::shape::{MAX_RANK, Shape, broadcast_shapes};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
@@ -78,6 +79,34 @@ impl Recorder {
         self.along(WholeAxisOp::ArgSort { axis }, DType::I32, array, axis, |rows| {
             self.whole(DType::I32, rows.shape(), LibraryOp::ArgSort, &[ArrayOrScalar::Array(rows)])
         })
+    }
+
+    /// A routine of an array, as many of whose points along the whole axis are read as the call says.
+    ///
+    /// # Errors
+    /// - `DType`: the routine does not take the dtype.
+    /// - `Shape`: the array has other extents than the call, or the results too many elements.
+    pub fn routine(&self, call: RoutineCall, array: &Array) -> Result<Array> {
+        let wrong = |kind, said: &str| Error::new(kind, call.info().name).says(said);
+        let dtype = call.routine().result_dtype(array.dtype()).ok_or_else(|| {
+            wrong(ErrorKind::DType, "the operation does not take this dtype")
+                .with("dtype", array.dtype())
+        })?;
+        let (axis, points) = (call.axis(), call.points());
+        if array.shape().get(axis) != Some(&points.operand) {
+            return Err(wrong(ErrorKind::Shape, "the array has other extents than were recorded"));
+        }
+        let mut shape = Shape::from(array.shape());
+        shape[axis] = points.result;
+        checked_size(&shape)?;
+        let made = || shape.clone();
+        if let Some(deferred) =
+            self.deferred(|| WholeAxisOp::Routine(call), (dtype, made), &[array])
+        {
+            return deferred;
+        }
+        let array = self.shown(array)?;
+        self.whole(dtype, &shape, LibraryOp::Routine(call), &[ArrayOrScalar::Array(&array)])
     }
 
     /// The product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast.

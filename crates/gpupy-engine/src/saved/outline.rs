@@ -332,7 +332,7 @@ impl SavedAction {
             NodeOp::Join(join) => SavedAction::Join(join.axis, extents_of(&join.ends)),
             NodeOp::Gather => SavedAction::Gather,
             NodeOp::Scatter(shape) => SavedAction::Scatter(extents_of(shape)),
-            NodeOp::Deferred(deferred) => SavedAction::over(deferred),
+            NodeOp::Deferred(deferred) => SavedAction::over(deferred)?,
             NodeOp::Argument
             | NodeOp::Reduce { .. }
             | NodeOp::InPieces(_)
@@ -344,9 +344,13 @@ impl SavedAction {
         })
     }
 
-    fn over(Deferred { over, shapes }: &Deferred) -> SavedAction {
+    fn over(Deferred { over, shapes }: &Deferred) -> Result<SavedAction> {
         let of = shapes.first().map_or_else(Vec::new, |shape| extents_of(shape));
-        match over {
+        Ok(match over {
+            WholeAxisOp::Routine(call) => {
+                let said = super::unsupported("a file has no such step");
+                return Err(said.with("operation", call.info().name));
+            }
             WholeAxisOp::Reduce { op, axes, keepdims } => {
                 let axes = axes.iter().map(|axis| *axis as u32).collect();
                 SavedAction::Reduce { op: *op, axes, keepdims: *keepdims, of }
@@ -361,7 +365,7 @@ impl SavedAction {
                 of,
                 shapes.get(1).map_or_else(Vec::new, |shape| extents_of(shape)),
             ),
-        }
+        })
     }
 
     /// The operation, for these extents.

@@ -270,6 +270,7 @@ pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
             let row = shape.last().copied().unwrap_or(1);
             elements * (1.0 + (row as f64).log2())
         }
+        NodeOp::Whole(LibraryOp::Routine(call)) => call.cost(elements as usize),
         NodeOp::Whole(LibraryOp::Scan(_))
         | NodeOp::Gather
         | NodeOp::Index(_)

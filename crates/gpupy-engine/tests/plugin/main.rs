@@ -19,7 +19,7 @@ use gpupy_core::plugin::{Plugin, table};
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use gpupy_engine::plugin::{Imported, checked};
 use std::ptr::NonNull;
-use tiny::{OPEN, Tiny, done};
+use tiny::{OPEN, Tiny, done, routine};
 
 static TABLE: Table = table::<Tiny>();
 
@@ -67,6 +67,19 @@ fn program(form: Form, rank: u32) -> Program {
     program
 }
 
+/// A program of the routine that the driver offers.
+fn routine_program(rank: u32) -> Program {
+    let routine = routine();
+    let mut b = Builder::new(Form::Routine { routine }, rank);
+    let (operand, access) = (b.operand(DType::F32), b.access(AccessKind::Affine));
+    let load = b.load(operand, access);
+    let result = b.routine(routine, load, DType::C64);
+    b.store(result);
+    let program = b.finish();
+    program.verify().unwrap();
+    program
+}
+
 /// A launch with numbers that all differ.
 fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
     let rank = program.rank as usize;
@@ -83,12 +96,13 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
         let start = NonNull::<u8>::dangling().map_addr(|one| one.saturating_add(at));
         HostBlock { memory: HostMemory::new(start), len: at }
     });
+    let params: Vec<u64> = (0..program.params.len() as u64).map(|k| first + k).collect();
     call(&Launch {
         program,
         fingerprint: program.fingerprint(),
         shape: &shape,
         operands: &[BlockId(u64::MAX)],
-        params: &[first],
+        params: &params,
         accesses: &accesses,
         dests: &dests,
         memory: &memory,
@@ -130,22 +144,21 @@ fn a_driver_behind_a_table_answers_as_the_driver_itself() {
         }
         assert_eq!(sums[0], sums[1], "{part:?}");
     }
-    for form in [Form::Map, Form::Reduce { op: Op::Max }] {
-        for rank in [1, 2, 5] {
-            let program = program(form, rank);
-            assert_eq!(said(behind.check_ir(&program)), said(plain.check_ir(&program)));
-            launch(&program, 2, |launch| {
-                let (got, want) = (behind.eval_ir(launch), plain.eval_ir(launch));
-                let (got, want) = (got.unwrap_err(), want.unwrap_err());
-                assert_eq!(got.kind(), want.kind());
-                // The words are a whole launch, which may be longer than an error's words.
-                assert!(want.message().starts_with(got.message()), "{got}\n{want}");
-                assert!(got.message().len() == want.message().len().min(2047));
-            });
-            launch(&program, 1, |launch| {
-                assert_eq!(behind.eval_ir(launch).unwrap(), done());
-            });
-        }
+    let programs = [Form::Map, Form::Reduce { op: Op::Max }]
+        .map(|form| [1, 2, 5].map(|rank| program(form, rank)));
+    for program in programs.into_iter().flatten().chain([routine_program(2)]) {
+        assert_eq!(said(behind.check_ir(&program)), said(plain.check_ir(&program)));
+        launch(&program, 2, |launch| {
+            let (got, want) = (behind.eval_ir(launch), plain.eval_ir(launch));
+            let (got, want) = (got.unwrap_err(), want.unwrap_err());
+            assert_eq!(got.kind(), want.kind());
+            // The words are a whole launch, which may be longer than an error's words.
+            assert!(want.message().starts_with(got.message()), "{got}\n{want}");
+            assert!(got.message().len() == want.message().len().min(2047));
+        });
+        launch(&program, 1, |launch| {
+            assert_eq!(behind.eval_ir(launch).unwrap(), done());
+        });
     }
 }
 

@@ -8,6 +8,7 @@ use gpupy_core::plugin::driver_table::{
     GPUPY_INVALID, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_OK, GPUPY_UNSUPPORTED, RawCapabilities,
     RawConfig, RawError, RawLaunch, RawProgram, Table,
 };
+use gpupy_core::plugin::fixed_strings::put;
 use gpupy_core::plugin::{
     Growing, ProgramCache, read_launch, read_program, with_launch, with_program,
 };
@@ -35,7 +36,7 @@ fn refused(table: Table, words: &str) {
 #[test]
 fn tables_that_we_cannot_use_are_refused_in_words() {
     let major = Table { abi_major: 2, ..TABLE };
-    refused(major, "for version 2.4 of the driver table, and this gpupy has 1.4");
+    refused(major, "for version 2.5 of the driver table, and this gpupy has 1.5");
     refused(Table { size: 48, ..TABLE }, "too small: plugin: a struct has 48 bytes, of at least");
     refused(Table { check_ir: None, ..TABLE }, "the driver `tiny` has no function `check_ir`");
     // SAFETY: null is allowed.
@@ -115,6 +116,22 @@ fn capabilities_that_make_no_sense_are_refused_in_words() {
     refused(strange(|found| found.dtypes[0] = 10), "`float32` stands there twice");
     refused(strange(|found| found.max_dests = 0), "a program may have no destination");
     refused(strange(|found| found.resource_count = 9), "`9` counts of resources, of at most 8");
+}
+
+#[test]
+fn routines_that_nobody_knows_or_that_the_driver_denies_are_left_out() {
+    let table = strange(|found| {
+        found.routine_count = u32::MAX;
+        found.routine_names.iter_mut().for_each(|name| name.fill(b'y' as _));
+        for (name, number) in [("rfft", 7), ("fft", u32::MAX), ("irfft", 0)].into_iter().zip(3..) {
+            put(name.0, &mut found.routine_names[number]);
+            found.routine_numbers[number] = name.1;
+        }
+    });
+    // SAFETY: the functions of the table keep the contract's pointers.
+    let mut driver = unsafe { Imported::new(move || checked(&table)) };
+    // The answer about a routine of these numbers is none, and complex numbers are no dtype of the driver.
+    assert!(driver.init(&Config::default()).unwrap().routines.is_empty());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{Builder, Form, FormKind, Program};
 use gpupy_core::op::Op;
 use gpupy_core::plugin::Plugin;
+use gpupy_core::routines::Routine;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::cell::Cell;
 
@@ -38,6 +39,11 @@ impl Tiny {
     }
 }
 
+/// The routine that the driver offers, which is not the first of all.
+pub fn routine() -> Routine {
+    Routine::all().nth(1).unwrap()
+}
+
 /// The program that stands in the place of an operation.
 fn lowered(dtype: DType) -> Program {
     let mut b = Builder::new(Form::Map, 1);
@@ -65,7 +71,7 @@ impl Driver for Tiny {
         Ok(Capabilities {
             device: "größer als 1".into(),
             hardware: true,
-            dtypes: vec![DType::F32, DType::I32],
+            dtypes: vec![DType::F32, DType::I32, DType::C64],
             max_block_len: 300,
             max_dests: 3,
             forms: vec![FormKind::Reduce],
@@ -81,6 +87,7 @@ impl Driver for Tiny {
             memory_launches: true,
             pieces: false,
             lends: if config.share { 3 } else { 0 },
+            routines: vec![(routine(), DType::F32)],
         })
     }
 

@@ -6,11 +6,13 @@
 //! [`DispatchCache`](dispatch_cache::DispatchCache) that skips them. `scalar_arithmetic.rs` computes with known
 //! scalars. An [`Operator`](operator::Operator) is one of Python's operators; `operators.rs` implements them,
 //! `subclass_operands.rs` for instances of subclasses. `ufunc_call.rs` is the call of a ufunc, `py_function.rs` has
-//! compiled functions. `reduce.rs`, `scan_sort_matmul.rs` and `select.rs` have reductions, library ops, and choices.
+//! compiled functions. `reduce.rs`, `scan_sort_matmul.rs`, `fourier.rs` and `select.rs` have reductions, library ops,
+//! transforms, and choices.
 //!
 //! Imports `session`, `convert`, `array`, `fallback` and `index`. Not here: numerics of any kind (`gpupy-engine`).
 
 pub mod dispatch_cache;
+pub mod fourier;
 pub mod operator;
 pub mod operators;
 pub mod promotion;

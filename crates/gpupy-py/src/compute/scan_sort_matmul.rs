@@ -76,7 +76,7 @@ pub fn little_product<'py>(
 }
 
 /// The axis of a number that may count from the end; `None` where the array has no such axis.
-fn place_of(axis: isize, array: &Array) -> Option<usize> {
+pub fn place_of(axis: isize, array: &Array) -> Option<usize> {
     let rank = array.ndim() as isize;
     (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)
 }

@@ -11,6 +11,7 @@ use crate::memory::access::reach;
 use gpupy_core::driver::{Access, BlockId, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program, REDUCE_CHUNK};
 use gpupy_core::op::Op;
+use gpupy_core::routines::RoutineCall;
 use gpupy_core::shape::{Shape, size_of};
 use std::ops::Range;
 
@@ -29,6 +30,7 @@ enum CountedSpace {
 #[derive(Clone, Debug)]
 pub(super) struct Slab {
     pub shape: Shape,
+    pub params: Vec<u64>,
     pub accesses: Vec<Access>,
     /// The access of each destination.
     pub dests: Vec<Access>,
@@ -50,6 +52,7 @@ impl Slab {
     pub fn whole(launch: &Launch<'_>) -> Slab {
         Slab {
             shape: launch.shape.into(),
+            params: launch.params.to_vec(),
             accesses: launch.accesses.to_vec(),
             dests: launch.dests.iter().map(|dest| dest.access.clone()).collect(),
         }
@@ -99,7 +102,7 @@ impl Slab {
                 let which = whole.and_then(|whole| {
                     program.uses(whole).position(|value| value as usize == number)
                 });
-                form.operand_shape(which.unwrap_or(0), &self.shape)
+                form.operand_shape(which.unwrap_or(0), &self.shape, &self.params)
             }
             _ => self.shape.clone(),
         }
@@ -116,6 +119,11 @@ impl<'l> Cut<'l> {
         let chunks = matches!(program.form, Form::Reduce { .. }) && is_last;
         // A last axis of these is one chain, or is sorted as a whole.
         if is_last && matches!(program.form, Form::Scan { .. } | Form::Sort) {
+            return None;
+        }
+        if let Form::Routine { routine } = program.form
+            && RoutineCall::new(routine, launch.params, out.len()).ok()?.axis() == axis
+        {
             return None;
         }
         let counts = counts(program)?;
@@ -158,7 +166,7 @@ impl<'l> Cut<'l> {
         });
         let accesses = accesses.collect();
         let dests = launch.dests.iter().map(|dest| moved(&dest.access, first)).collect();
-        Slab { shape, accesses, dests }
+        Slab { shape, params: launch.params.to_vec(), accesses, dests }
     }
 
     /// Whether what any two slabs write does not overlap, nor lie between each other's elements.

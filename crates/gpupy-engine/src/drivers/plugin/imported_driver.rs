@@ -14,12 +14,13 @@ use gpupy_core::ir::{Form, FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::plugin::Growing;
 use gpupy_core::plugin::driver_table::{
-    GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
-    GPUPY_PART_OPERAND, GPUPY_PART_PARAM, RawBlockSpec, RawCapabilities, RawCheck, RawConfig,
-    RawError, RawEvaluated, RawPart, Table,
+    GPUPY_LOWERED, GPUPY_NAME, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
+    GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_ROUTINE, RawBlockSpec, RawCapabilities, RawCheck,
+    RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram, Table,
 };
 use gpupy_core::plugin::fixed_strings::{get, heard, put, text};
 use gpupy_core::plugin::program::{self, read_program, with_launch, with_program};
+use gpupy_core::routines::Routine;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ffi::c_void;
 use std::ptr;
@@ -33,6 +34,8 @@ pub struct Imported {
     /// The functions; none before `init` and after `cleanup`.
     table: Table,
     state: *mut c_void,
+    /// The driver's numbers for the routines that it offers.
+    numbers: Vec<(Routine, u32)>,
     /// Room for the fixed_strings of an error.
     error: Box<RawError>,
 }
@@ -52,6 +55,7 @@ impl Imported {
             source: Box::new(source),
             table: Table::cleared(),
             state: ptr::null_mut(),
+            numbers: Vec::new(),
             error: Box::new(RawError::cleared()),
         }
     }
@@ -64,6 +68,48 @@ impl Imported {
         }
         result
     }
+}
+
+impl Imported {
+    /// The number of a form's operation in a program of the driver's.
+    fn number(&self, form: Form) -> u32 {
+        let own = |routine| self.numbers.iter().find(|(known, _)| *known == routine);
+        match form {
+            Form::Routine { routine } => own(routine).map_or(u32::MAX, |(_, number)| *number),
+            form => form.number(),
+        }
+    }
+
+    /// The routines that the driver has for operands of these dtypes.
+    fn routines(&self, dtypes: &[DType]) -> Vec<(Routine, DType)> {
+        let Some(get_method) = self.table.get_method else { return Vec::new() };
+        let has = |number: u32, dtype: DType| {
+            let mut raw = ptr::null();
+            let op = GPUPY_ROUTINE + number;
+            // SAFETY: the driver is open, and the pointer is to a variable of ours.
+            unsafe { get_method(self.state, op, dtype as u32, &mut raw) == GPUPY_NATIVE }
+        };
+        let of_one = |(routine, number): &(Routine, u32)| {
+            let (routine, number) = (*routine, *number);
+            let taken = routine.info().dtypes.iter().filter(|(from, to)| {
+                dtypes.contains(from) && dtypes.contains(to) && has(number, *from)
+            });
+            taken.map(move |(from, _)| (routine, *from)).collect::<Vec<_>>()
+        };
+        self.numbers.iter().flat_map(of_one).collect()
+    }
+}
+
+/// The driver's numbers for the routines that it offers. Names that this version does not know are left out, and
+/// numbers that none can have.
+fn numbers(raw: &RawCapabilities) -> Vec<(Routine, u32)> {
+    let named = raw.routine_names.iter().zip(raw.routine_numbers);
+    let known =
+        |(name, number): (&[_; GPUPY_NAME], u32)| Some((Routine::from_name(&get(name))?, number));
+    let mut found: Vec<(Routine, u32)> =
+        named.take(raw.routine_count as usize).filter_map(known).collect();
+    found.retain(|(_, number)| *number < GPUPY_ROUTINE);
+    found
 }
 
 fn closed() -> Error {
@@ -93,7 +139,9 @@ impl Driver for Imported {
         let code = unsafe { init(&mut state, &raw, &mut found, &mut *self.error) };
         self.heard(code, "init")?;
         (self.table, self.state) = (table, state);
-        capabilities(&found).inspect_err(|_| self.cleanup())
+        let caps = capabilities(&found).inspect_err(|_| self.cleanup())?;
+        self.numbers = numbers(&found);
+        Ok(Capabilities { routines: self.routines(&caps.dtypes), ..caps })
     }
 
     fn cleanup(&mut self) {
@@ -160,7 +208,9 @@ impl Driver for Imported {
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let mut check = RawCheck::cleared();
         let check_ir = self.table.check_ir.ok_or_else(closed)?;
+        let form_op = self.number(program.form);
         let code = with_program(program, |program| {
+            let program = &RawProgram { form_op, ..*program };
             // SAFETY: the driver is open, and the pointers are to whole structs of ours.
             unsafe { check_ir(self.state, program, &mut check, &mut *self.error) }
         });
@@ -171,7 +221,11 @@ impl Driver for Imported {
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let mut evaluated = RawEvaluated::cleared();
         let eval_ir = self.table.eval_ir.ok_or_else(closed)?;
+        let form_op = self.number(launch.program.form);
         let code = with_launch(launch, |launch| {
+            // SAFETY: the launch has a program, which lives as long as it.
+            let program = unsafe { RawProgram { form_op, ..*launch.program } };
+            let launch = &RawLaunch { program: &program, ..*launch };
             // SAFETY: the driver is open, and the pointers are to whole structs of ours.
             unsafe { eval_ir(self.state, launch, &mut evaluated, &mut *self.error) }
         })?;
@@ -281,7 +335,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         return nonsense("a program may have no destination".into());
     }
     let names = raw.resource_names.iter().map(|name| get(name).into());
-    let has = |form: &FormKind| *form != FormKind::Map && raw.forms & 1 << *form as u32 != 0;
+    let has = |form: &FormKind| raw.forms & 1 << *form as u32 != 0;
     let findings = raw.finding_names.iter().zip(&raw.findings);
     let findings = findings.map(|(name, finding)| (get(name).into(), get(finding)));
     // The bytes of a block have to be a number.
@@ -292,7 +346,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         dtypes,
         max_block_len: usize::try_from(raw.max_block_len).map_or(longest, |len| len.min(longest)),
         max_dests: raw.max_dests as usize,
-        forms: FormKind::ALL.into_iter().filter(has).collect(),
+        forms: FormKind::OFFERED.into_iter().filter(has).collect(),
         flushes_subnormals: raw.flushes_subnormals != 0,
         host_memory: raw.host_memory != 0,
         import_alignment: import_alignment(raw),
@@ -305,6 +359,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         memory_launches: raw.memory_launches != 0,
         lends: raw.lends,
         pieces: raw.pieces != 0,
+        routines: Vec::new(),
     })
 }
 

@@ -1,6 +1,6 @@
-//! Library operations in host memory: scans, sorts and matrix products.
+//! Library operations in host memory: scans, sorts, matrix products, and routines by their references.
 //!
-//! Invariant: results are those of the kernels.
+//! Invariant: results are those of the kernels, but for routines whose bits depend on the driver.
 //!
 //! Not here: which operands are read, and where the operation is done (`schedule/steps/library_step.rs`), kernels
 //! (`schedule/commands/library_commands.rs`), the steps of a scan and other recording (`record/library_recording.rs`).
@@ -49,11 +49,11 @@ impl Engine {
         let dtype = reads[0].value.dtype();
         let bytes = match whole {
             LibraryOp::MatMul(k) => products(dtype, extents, &given, k)?,
+            LibraryOp::Routine(call) => Some(call.evaluated(dtype, &given[0], extents)?),
             _ => in_rows(whole, dtype, extents, &given)?,
         };
-        let bytes = bytes.ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported, whole.op().info().name).with("dtype", dtype)
-        })?;
+        let bytes = bytes
+            .ok_or_else(|| Error::new(ErrorKind::Unsupported, whole.name()).with("dtype", dtype))?;
         let steps = contiguous_strides(value.shape());
         let first: usize = steps.iter().zip(origin).map(|(s, o)| *s as usize * o).sum();
         let size = value.dtype().size();
@@ -67,7 +67,7 @@ impl Engine {
             value.mark_computed(gap);
         }
         self.tracer.step(|| {
-            let mut doing = Doing::on_host(whole.op().info().name);
+            let mut doing = Doing::on_host(whole.name());
             for read in reads {
                 doing = doing.reads(&read.value, read.reach());
             }

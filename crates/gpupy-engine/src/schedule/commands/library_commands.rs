@@ -1,10 +1,11 @@
-//! Kernels of library operations (scans, sorts, matrix products). They are no walks: operands are read where they lie.
+//! Kernels of library operations (scans, sorts, matrix products, routines). They are no walks: operands are read where
+//! they lie.
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::program::kernel::{Kernel, KernelCode};
+use crate::schedule::program::kernel::{Kernel, KernelCode, ParamPlace};
 use crate::schedule::steps::LibraryStep;
 use gpupy_core::ir::Builder;
 use gpupy_core::shape::contiguous_strides;
@@ -37,11 +38,13 @@ impl LibraryStep {
             values.push(builder.load(operand as u32, slot));
             accesses.push(placed.access);
         }
-        let result = builder.library_op(whole.op(), &values);
+        let result = whole.emit(&mut builder, &values, value.dtype());
         builder.store(result);
         let dests = vec![access::access(0, &contiguous_strides(&form.out_shape(&space)))];
-        let code = KernelCode::new(builder.finish(), space, accesses, dests);
+        let mut code = KernelCode::new(builder.finish(), space, accesses, dests);
+        let params = whole.params().to_vec();
+        code.places = params.iter().map(|bits| ParamPlace::Bits(*bits)).collect();
         debug_assert_eq!(code.program.dests[0], value.dtype());
-        Kernel { code: Arc::new(code), operands, params: Vec::new() }
+        Kernel { code: Arc::new(code), operands, params }
     }
 }

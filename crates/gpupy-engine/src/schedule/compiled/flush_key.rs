@@ -98,6 +98,10 @@ fn pending(
             LibraryOp::Sort => words.push(8 << 32),
             LibraryOp::ArgSort => words.push(9 << 32),
             LibraryOp::MatMul(n) => words.extend([10 << 32, *n as u64]),
+            LibraryOp::Routine(call) => {
+                words.push(13 << 32 | u64::from(call.routine().number()));
+                words.extend(call.attributes().iter().copied());
+            }
         },
         // They are done in host memory.
         NodeOp::Scatter(_) | NodeOp::WhereTrue => return Err(NotKept::OnHost),

@@ -43,15 +43,17 @@ pub(super) struct FlushScalars<'f> {
 }
 
 impl FlushScalars<'_> {
-    /// The parameters of a walk's kernel; nothing where they are none of the structure.
+    /// The parameters of a walk's kernel, or of one that has its own; nothing where they are none of the structure.
     pub(super) fn params(
         &self,
         walk: Option<&FusionWalk>,
         Kernel { code, params, .. }: &Kernel,
     ) -> Option<SmallVec<[Param; 4]>> {
-        let walk = walk?;
         let all = code.places.iter().zip(params);
-        let all = all.map(|(place, bits)| self.param(walk, *place, *bits));
+        let all = all.map(|(place, bits)| match *place {
+            ParamPlace::Bits(bits) => Some(Param::Bits(bits)),
+            place => self.param(walk?, place, *bits),
+        });
         let all = all.collect::<Option<SmallVec<_>>>()?;
         (all.len() == params.len()).then_some(all)
     }

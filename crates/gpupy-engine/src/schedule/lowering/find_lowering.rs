@@ -10,6 +10,7 @@
 //! Not here: the programs.
 
 use crate::explain::trace::operation;
+use crate::graph::library_op::LibraryOp;
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use crate::schedule::engine_device::OpenDevice;
@@ -86,6 +87,13 @@ impl OpenDevice {
                 _ => (None, FormKind::Map),
             },
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
+            NodeOp::Whole(LibraryOp::Routine(call)) => {
+                let offers = |dtype| self.caps.offers(call.routine(), dtype);
+                return match strange.is_none() && first.is_some_and(offers) {
+                    true => None,
+                    false => Some(self.cannot(operation(op), own)),
+                };
+            }
             NodeOp::Whole(whole) => (None, whole.form().kind()),
             NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
             NodeOp::Index(_)

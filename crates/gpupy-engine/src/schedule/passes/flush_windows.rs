@@ -326,6 +326,7 @@ fn own_likeness(value: &Value, reads: &[InputSource]) -> Option<u64> {
         NodeOp::Whole(LibraryOp::Sort) => 8.hash(&mut hasher),
         NodeOp::Whole(LibraryOp::ArgSort) => 9.hash(&mut hasher),
         NodeOp::Whole(LibraryOp::MatMul(n)) => (10, *n).hash(&mut hasher),
+        NodeOp::Whole(LibraryOp::Routine(call)) => (12, call).hash(&mut hasher),
         NodeOp::Call(called) => {
             (11, called.result as u64, called.function.fingerprint().0).hash(&mut hasher);
         }

@@ -129,6 +129,10 @@ impl EagerProgramKey {
             LaunchBody::Reduce(op) | LaunchBody::ReduceFew(op, _) => (2, op as u64),
             // A scan's operation is no part of its form.
             LaunchBody::Whole(LibraryOp::Scan(op)) => (3, op as u64),
+            // A routine's attributes are parameters; no operation has a code that large.
+            LaunchBody::Whole(LibraryOp::Routine(call)) => {
+                (3, 0x100 + u64::from(call.routine().number()))
+            }
             LaunchBody::Whole(whole) => (3, whole.op() as u64),
             LaunchBody::Products(_) => (3, Op::MatMul as u64),
         };

@@ -104,7 +104,7 @@ fn ready(
             folded(values.to_vec(), emit).ok().flatten()?
         }
         LaunchBody::Reduce(_) => builder.reduce(values[0]),
-        LaunchBody::Whole(whole) => builder.library_op(whole.op(), &values),
+        LaunchBody::Whole(whole) => whole.emit(&mut builder, &values, key.dtype),
     };
     builder.store(result);
     let program = builder.finish();

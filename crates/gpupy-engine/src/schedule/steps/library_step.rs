@@ -44,7 +44,7 @@ impl LibraryStep {
         let apart = whole.is_apart(value.shape(), tile);
         let (origin, extents) = match apart {
             true => (tile.origin.clone(), tile.shape.clone()),
-            false => rows(value.shape(), tile),
+            false => rows(whole, value.shape(), tile),
         };
         let reads = reads(whole, value, &origin, &extents)?;
         let needs = missing(device, reads.iter().map(|read| (read.value.clone(), read.reach())));
@@ -109,12 +109,11 @@ fn reads(
     inputs.iter().zip(operands).enumerate().map(read).collect()
 }
 
-/// The box of the rows that a tile meets: a tile that cuts rows is part of one.
-fn rows(value: &[usize], tile: &Tile) -> (Shape, Shape) {
+/// The box of the rows that a tile meets: a tile that cuts rows is part of one, or of several beside each other.
+fn rows(whole: LibraryOp, value: &[usize], tile: &Tile) -> (Shape, Shape) {
     let (mut origin, mut extents) = (tile.origin.clone(), tile.shape.clone());
-    if let (Some(first), Some(n), Some(all)) = (origin.last_mut(), extents.last_mut(), value.last())
-    {
-        (*first, *n) = (0, *all);
+    for axis in whole.rows_from(value.len())..value.len() {
+        (origin[axis], extents[axis]) = (0, value[axis]);
     }
     (origin, extents)
 }

@@ -151,7 +151,7 @@ fn has_rows(given: &RowKernel<'_>) -> bool {
         Form::Map => 1,
         // Its last axis is combined.
         Form::Reduce { .. } => 2,
-        Form::Scan { .. } | Form::Sort | Form::MatMul => return false,
+        Form::Scan { .. } | Form::Sort | Form::MatMul | Form::Routine { .. } => return false,
     };
     let out = form.out_shape(&kernel.space);
     let is_whole =

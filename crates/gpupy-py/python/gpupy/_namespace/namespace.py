@@ -14,7 +14,17 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
-from .._compute import complex_parts, einsum, linalg, linear, packed_bits, reductions, sorting, windows
+from .._compute import (
+    complex_parts,
+    einsum,
+    fourier,
+    linalg,
+    linear,
+    packed_bits,
+    reductions,
+    sorting,
+    windows,
+)
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
 from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
@@ -60,6 +70,7 @@ _adapted: dict[int, tuple[Any, Any]] = {}
 # Our functions in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
+    "gpupy.fft": fourier.FUNCTIONS,
     "gpupy.lib._utils_impl": ranking.UTILITIES,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
     "gpupy.linalg": {
@@ -274,7 +285,7 @@ def _overrides() -> dict[Any, Any]:
             continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
-    for inside in (counting.INSIDE, ranking.INSIDE, searching.INSIDE, windows.INSIDE):
+    for inside in (counting.INSIDE, fourier.INSIDE, ranking.INSIDE, searching.INSIDE, windows.INSIDE):
         found.update(inside)
     return found
 

@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 _LAPACK = "a decomposition, which is LAPACK's"
-_FFT = "transforms are pocketfft's"
 
 
 def _of(words: str, reason: str) -> dict[str, str]:
@@ -29,7 +28,6 @@ OF_NAMES = {
         **_of("eigh eigvalsh", "of more than three rows, or of complex numbers, it is LAPACK's"),
         **_of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
     },
-    "numpy.fft": _of("fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn", _FFT),
 }
 
 OF_MODULES = {
