@@ -38,6 +38,8 @@ class Leave:
     iterators: Mapping[int, Iterator[Any]] = field(default_factory=dict)
     # The values of names; others stay as they are.
     names: Mapping[str, Any] = field(default_factory=dict)
+    # What is raised there, which a handler of a signal raised meanwhile.
+    error: BaseException | None = None
 
 
 class Site(bytes):
@@ -90,6 +92,8 @@ class Site(bytes):
             return True
         if statement == leave.target or leave.target is None:
             del self._leaves[frame]
+            if leave.error is not None:
+                raise leave.error.with_traceback(None)
             return leave.target is not None
         return statement in leave.blocks
 

@@ -1,0 +1,541 @@
+//! Machine code of typed code, by Cranelift.
+//!
+//! Owns [`Compiled`] and all that calls code. The code refers to nothing outside but functions by their addresses, so
+//! that no relocation is left; where one is, there is no code. Not here: which operations there are (`code.rs`), what
+//! runs without code (`interpreter.rs`).
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Type,
+    UserFuncName, Value,
+};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, control::ControlPlane};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use memmap2::{Mmap, MmapMut};
+
+use crate::code::{Block, Code, End, Floating, Integer, Operation, Plain, Slot, Test};
+use crate::kinds::{Class, Element};
+use crate::version::{FIRST_ROUNDS, Pause};
+
+type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
+
+/// Code of a version.
+pub struct Compiled {
+    memory: Mmap,
+}
+
+impl Compiled {
+    /// Compiles; `None` where that cannot be done on this machine.
+    pub fn new(code: &Code) -> Option<Self> {
+        // Elsewhere caches of instructions need care.
+        if !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let isa = isa()?;
+        let mut context = Context::new();
+        context.func = Function::with_name_signature(
+            UserFuncName::default(),
+            signature(&isa, &[I64, I64], I64),
+        );
+        let mut scratch = FunctionBuilderContext::new();
+        let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
+        Emitter::new(code, &isa, builder).emit();
+        let compiled = context.compile(&*isa, &mut ControlPlane::default()).ok()?;
+        if !compiled.buffer.relocs().is_empty() {
+            return None;
+        }
+        let bytes = compiled.code_buffer();
+        let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
+        memory[..bytes.len()].copy_from_slice(bytes);
+        Some(Self { memory: memory.make_exec().ok()? })
+    }
+
+    /// Runs it; gives the number of the exit.
+    ///
+    /// # Safety
+    ///
+    /// As of [`crate::Version::run`].
+    pub unsafe fn run(&self, state: &mut [u64], pause: &mut Pause) -> usize {
+        // SAFETY: the memory holds a function of this type, which `emit` wrote.
+        let entry: Entry = unsafe { std::mem::transmute(self.memory.as_ptr()) };
+        // SAFETY: the state and its arrays are as the code needs them; the pause lives until it returns.
+        unsafe { entry(state.as_mut_ptr(), std::ptr::from_mut(pause).cast()) as usize }
+    }
+}
+
+/// What code calls in pauses.
+extern "C" fn ask(pause: *mut c_void) -> i64 {
+    // SAFETY: code hands on the pointer that `run` gave it, which nobody else uses meanwhile.
+    let pause = unsafe { &mut *pause.cast::<Pause>() };
+    catch_unwind(AssertUnwindSafe(|| pause.rounds())).unwrap_or(0)
+}
+
+fn isa() -> Option<OwnedTargetIsa> {
+    let mut flags = settings::builder();
+    for (name, value) in
+        [("opt_level", "speed"), ("enable_verifier", "false"), ("unwind_info", "false")]
+    {
+        flags.set(name, value).ok()?;
+    }
+    cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
+}
+
+fn signature(isa: &OwnedTargetIsa, given: &[Type], result: Type) -> Signature {
+    let mut signature = Signature::new(isa.default_call_conv());
+    signature.params.extend(given.iter().map(|&one| AbiParam::new(one)));
+    signature.returns.push(AbiParam::new(result));
+    signature
+}
+
+fn type_of(class: Class) -> Type {
+    match class {
+        Class::Integer => I64,
+        Class::Double => F64,
+        Class::Single => F32,
+    }
+}
+
+struct Emitter<'a> {
+    code: &'a Code,
+    builder: FunctionBuilder<'a>,
+    slots: Vec<Variable>,
+    rounds: Variable,
+    blocks: Vec<Target>,
+    exits: Vec<Option<Target>>,
+    // Of the block that is written.
+    exit: usize,
+    state: Value,
+    pause: Value,
+    of_pause: SigRef,
+    of_one: SigRef,
+    of_two: SigRef,
+    of_integers: SigRef,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(code: &'a Code, isa: &OwnedTargetIsa, mut builder: FunctionBuilder<'a>) -> Self {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let [state, pause] = [0, 1].map(|number| builder.block_params(entry)[number]);
+        let slots = code.slots.iter().map(|&class| builder.declare_var(type_of(class))).collect();
+        let rounds = builder.declare_var(I64);
+        let first = builder.ins().iconst(I64, FIRST_ROUNDS);
+        builder.def_var(rounds, first);
+        let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
+        builder.ins().jump(blocks[0], &[]);
+        let [of_pause, of_one, of_two, of_integers] =
+            [(&[I64][..], I64), (&[F64], F64), (&[F64, F64], F64), (&[I64, I64], I64)]
+                .map(|(given, result)| builder.import_signature(signature(isa, given, result)));
+        Self {
+            code,
+            builder,
+            slots,
+            rounds,
+            blocks,
+            exits: vec![None; code.exits.len()],
+            exit: 0,
+            state,
+            pause,
+            of_pause,
+            of_one,
+            of_two,
+            of_integers,
+        }
+    }
+
+    fn emit(mut self) {
+        let code = self.code;
+        for (number, block) in code.blocks.iter().enumerate() {
+            self.builder.switch_to_block(self.blocks[number]);
+            self.block(block);
+        }
+        for (number, target) in self.exits.clone().into_iter().enumerate() {
+            if let Some(target) = target {
+                self.leave(number, target);
+            }
+        }
+        self.builder.seal_all_blocks();
+        self.builder.finalize();
+    }
+
+    fn leave(&mut self, number: usize, target: Target) {
+        let exit = &self.code.exits[number];
+        self.builder.switch_to_block(target);
+        self.builder.set_cold_block(target);
+        for &(word, slot) in &exit.saved {
+            let value = self.get(slot);
+            self.store(value, word);
+        }
+        for &(word, kind) in &exit.kinds {
+            let value = self.int(kind as i64);
+            self.store(value, word);
+        }
+        let result = self.int(number as i64);
+        self.builder.ins().return_(&[result]);
+    }
+
+    fn store(&mut self, value: Value, word: u32) {
+        self.builder.ins().store(MemFlags::trusted(), value, self.state, 8 * word as i32);
+    }
+
+    fn exit(&mut self) -> Target {
+        *self.exits[self.exit].get_or_insert_with(|| self.builder.create_block())
+    }
+
+    fn get(&mut self, slot: Slot) -> Value {
+        self.builder.use_var(self.slots[slot as usize])
+    }
+
+    fn put(&mut self, slot: Slot, value: Value) {
+        self.builder.def_var(self.slots[slot as usize], value);
+    }
+
+    fn class(&self, slot: Slot) -> Class {
+        self.code.slots[slot as usize]
+    }
+
+    fn int(&mut self, value: i64) -> Value {
+        self.builder.ins().iconst(I64, value)
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.exit = block.exit;
+        for operation in &block.operations {
+            self.operation(operation);
+        }
+        match block.end {
+            End::Jump(next) => {
+                self.builder.ins().jump(self.blocks[next], &[]);
+            }
+            End::Branch(test, inside, beside) => {
+                let test = self.get(test);
+                self.builder.ins().brif(test, self.blocks[inside], &[], self.blocks[beside], &[]);
+            }
+            End::Leave => {
+                let exit = self.exit();
+                self.builder.ins().jump(exit, &[]);
+            }
+        }
+    }
+
+    /// Goes on where a value is not 0, else leaves.
+    fn require(&mut self, holds: Value) {
+        let (next, exit) = (self.builder.create_block(), self.exit());
+        self.builder.ins().brif(holds, next, &[], exit, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn call(&mut self, of: SigRef, function: usize, given: &[Value]) -> Value {
+        let function = self.int(function as i64);
+        let call = self.builder.ins().call_indirect(of, function, given);
+        self.builder.inst_results(call)[0]
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Int(to, value) => {
+                let value = self.int(value);
+                self.put(to, value);
+            }
+            Operation::Double(to, value) => {
+                let value = self.builder.ins().f64const(value);
+                self.put(to, value);
+            }
+            Operation::Copy(to, from) => {
+                let value = self.get(from);
+                self.put(to, value);
+            }
+            Operation::Integer(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value = self.integer(does, a, b);
+                self.put(to, value);
+            }
+            Operation::Checked(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let (value, overflows) = match does {
+                    Integer::Add => self.builder.ins().sadd_overflow(a, b),
+                    Integer::Sub => self.builder.ins().ssub_overflow(a, b),
+                    _ => self.builder.ins().smul_overflow(a, b),
+                };
+                let (next, exit) = (self.builder.create_block(), self.exit());
+                self.builder.ins().brif(overflows, exit, &[], next, &[]);
+                self.builder.switch_to_block(next);
+                self.put(to, value);
+            }
+            Operation::Compare(test, to, a, b) => {
+                let class = self.class(a);
+                let (a, b) = (self.get(a), self.get(b));
+                let holds = if class == Class::Integer {
+                    self.builder.ins().icmp(of_integers(test), a, b)
+                } else {
+                    self.builder.ins().fcmp(of_floats(test), a, b)
+                };
+                let holds = self.builder.ins().uextend(I64, holds);
+                self.put(to, holds);
+            }
+            Operation::Floating(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value = match does {
+                    Floating::Add => self.builder.ins().fadd(a, b),
+                    Floating::Sub => self.builder.ins().fsub(a, b),
+                    Floating::Mul => self.builder.ins().fmul(a, b),
+                    Floating::Div => self.builder.ins().fdiv(a, b),
+                };
+                self.put(to, value);
+            }
+            Operation::Plain(does, to, from) => {
+                let from = self.get(from);
+                let value = match does {
+                    Plain::Neg => self.builder.ins().fneg(from),
+                    Plain::Abs => self.builder.ins().fabs(from),
+                    Plain::Sqrt => self.builder.ins().sqrt(from),
+                };
+                self.put(to, value);
+            }
+            Operation::ToDouble(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fcvt_from_sint(F64, from);
+                self.put(to, value);
+            }
+            Operation::ToSingle(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fdemote(F32, from);
+                self.put(to, value);
+            }
+            Operation::Widen(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fpromote(F64, from);
+                self.put(to, value);
+            }
+            Operation::ToInteger(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fcvt_to_sint_sat(I64, from);
+                self.put(to, value);
+            }
+            Operation::Bits(to, from) => {
+                let class = self.class(from);
+                let from = self.get(from);
+                let value = match class {
+                    Class::Integer => from,
+                    Class::Double => self.builder.ins().bitcast(I64, MemFlags::new(), from),
+                    Class::Single => {
+                        let bits = self.builder.ins().bitcast(I32, MemFlags::new(), from);
+                        self.builder.ins().uextend(I64, bits)
+                    }
+                };
+                self.put(to, value);
+            }
+            Operation::Call1(function, to, a) => {
+                let a = self.get(a);
+                let value = self.call(self.of_one, function.function() as *const () as usize, &[a]);
+                self.put(to, value);
+            }
+            Operation::Call2(function, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value =
+                    self.call(self.of_two, function.function() as *const () as usize, &[a, b]);
+                self.put(to, value);
+            }
+            Operation::CallIntegers(function, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value =
+                    self.call(self.of_integers, function.function() as *const () as usize, &[a, b]);
+                self.put(to, value);
+            }
+            Operation::Select(to, test, a, b) => {
+                let (test, a, b) = (self.get(test), self.get(a), self.get(b));
+                let value = self.builder.ins().select(test, a, b);
+                self.put(to, value);
+            }
+            Operation::Require(slot) => {
+                let holds = self.get(slot);
+                self.require(holds);
+            }
+            Operation::Quiet(result, from) => self.quiet(result, from),
+            Operation::Fetch(to, word) => {
+                let class = type_of(self.class(to));
+                let value = self.builder.ins().load(
+                    class,
+                    MemFlags::trusted(),
+                    self.state,
+                    8 * word as i32,
+                );
+                self.put(to, value);
+            }
+            Operation::Within(to, index, extent) => {
+                let (index, extent) = (self.get(index), self.get(extent));
+                let value = self.within(index, extent);
+                self.put(to, value);
+            }
+            Operation::Address(to, base, ref terms, side) => {
+                let mut address = self.get(base);
+                for &(place, stride) in terms {
+                    let (place, stride) = (self.get(place), self.get(stride));
+                    let term = self.builder.ins().imul(place, stride);
+                    address = self.builder.ins().iadd(address, term);
+                }
+                if let Some((place, bytes)) = side {
+                    let place = self.get(place);
+                    let shift =
+                        self.builder.ins().ishl_imm(place, i64::from(bytes.trailing_zeros()));
+                    address = self.builder.ins().iadd(address, shift);
+                }
+                self.put(to, address);
+            }
+            Operation::Read(element, to, place) => {
+                let (place, flags) = (self.get(place), MemFlags::trusted());
+                let value = match element {
+                    Element::Bool | Element::U8 => self.builder.ins().uload8(I64, flags, place, 0),
+                    Element::I32 => self.builder.ins().sload32(flags, place, 0),
+                    Element::I64 => self.builder.ins().load(I64, flags, place, 0),
+                    Element::F32 => self.builder.ins().load(F32, flags, place, 0),
+                    Element::F64 => self.builder.ins().load(F64, flags, place, 0),
+                };
+                self.put(to, value);
+            }
+            Operation::Write(element, place, value) => {
+                let (place, value, flags) = (self.get(place), self.get(value), MemFlags::trusted());
+                match element {
+                    Element::Bool | Element::U8 => {
+                        self.builder.ins().istore8(flags, value, place, 0)
+                    }
+                    Element::I32 => self.builder.ins().istore32(flags, value, place, 0),
+                    _ => self.builder.ins().store(flags, value, place, 0),
+                };
+            }
+            Operation::Poll => self.poll(),
+        }
+    }
+
+    fn integer(&mut self, does: Integer, a: Value, b: Value) -> Value {
+        match does {
+            Integer::Add => self.builder.ins().iadd(a, b),
+            Integer::Sub => self.builder.ins().isub(a, b),
+            Integer::Mul => self.builder.ins().imul(a, b),
+            Integer::And => self.builder.ins().band(a, b),
+            Integer::Or => self.builder.ins().bor(a, b),
+            Integer::Xor => self.builder.ins().bxor(a, b),
+            Integer::Shl => self.builder.ins().ishl(a, b),
+            Integer::Shr => self.builder.ins().sshr(a, b),
+            Integer::FloorDiv => {
+                let quotient = self.builder.ins().sdiv(a, b);
+                let product = self.builder.ins().imul(quotient, b);
+                let rest = self.builder.ins().isub(a, product);
+                let differs = self.is_other_sign(rest, b);
+                self.builder.ins().isub(quotient, differs)
+            }
+            Integer::Mod => {
+                let rest = self.builder.ins().srem(a, b);
+                let differs = self.is_other_sign(rest, b);
+                let sum = self.builder.ins().iadd(rest, b);
+                self.builder.ins().select(differs, sum, rest)
+            }
+        }
+    }
+
+    /// 1 where a remainder is not 0, and has another sign than the divisor.
+    fn is_other_sign(&mut self, rest: Value, divisor: Value) -> Value {
+        let signs = self.builder.ins().bxor(rest, divisor);
+        let differs = self.builder.ins().icmp_imm(IntCC::SignedLessThan, signs, 0);
+        let is_rest = self.builder.ins().icmp_imm(IntCC::NotEqual, rest, 0);
+        let both = self.builder.ins().band(differs, is_rest);
+        self.builder.ins().uextend(I64, both)
+    }
+
+    fn within(&mut self, index: Value, extent: Value) -> Value {
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        let place = self.builder.append_block_param(next, I64);
+        self.builder.set_cold_block(cold);
+        let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
+        self.builder.ins().brif(holds, next, &[BlockArg::Value(index)], cold, &[]);
+        self.builder.switch_to_block(cold);
+        let wrapped = self.builder.ins().iadd(index, extent);
+        let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, wrapped, extent);
+        let is_negative = self.builder.ins().icmp_imm(IntCC::SignedLessThan, index, 0);
+        let holds = self.builder.ins().band(holds, is_negative);
+        self.builder.ins().brif(holds, next, &[BlockArg::Value(wrapped)], exit, &[]);
+        self.builder.switch_to_block(next);
+        place
+    }
+
+    fn quiet(&mut self, result: Slot, from: [Slot; 2]) {
+        let is_single = self.class(result) == Class::Single;
+        let constant = |emitter: &mut Self, of: f64| {
+            if is_single {
+                emitter.builder.ins().f32const(of as f32)
+            } else {
+                emitter.builder.ins().f64const(of)
+            }
+        };
+        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        self.builder.set_cold_block(cold);
+        let size = self.builder.ins().fabs(result);
+        let infinite = constant(self, f64::INFINITY);
+        let is_finite = self.builder.ins().fcmp(FloatCC::LessThan, size, infinite);
+        self.builder.ins().brif(is_finite, next, &[], cold, &[]);
+        self.builder.switch_to_block(cold);
+        let [of_nan, of_infinite] = [false, true].map(|asks_infinite| {
+            let [a, b] = [a, b].map(|one| {
+                if asks_infinite {
+                    let size = self.builder.ins().fabs(one);
+                    let infinite = constant(self, f64::INFINITY);
+                    self.builder.ins().fcmp(FloatCC::Equal, size, infinite)
+                } else {
+                    self.builder.ins().fcmp(FloatCC::Unordered, one, one)
+                }
+            });
+            self.builder.ins().bor(a, b)
+        });
+        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, result, result);
+        let is_quiet = self.builder.ins().select(is_nan, of_nan, of_infinite);
+        self.builder.ins().brif(is_quiet, next, &[], exit, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn poll(&mut self) {
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        self.builder.set_cold_block(cold);
+        let rounds = self.builder.use_var(self.rounds);
+        let left = self.builder.ins().iadd_imm(rounds, -1);
+        self.builder.def_var(self.rounds, left);
+        self.builder.ins().brif(left, next, &[], cold, &[]);
+        self.builder.switch_to_block(cold);
+        let rounds = self.call(self.of_pause, ask as *const () as usize, &[self.pause]);
+        self.builder.def_var(self.rounds, rounds);
+        self.builder.ins().brif(rounds, next, &[], exit, &[]);
+        self.builder.switch_to_block(next);
+    }
+}
+
+fn of_integers(test: Test) -> IntCC {
+    match test {
+        Test::Eq => IntCC::Equal,
+        Test::NotEq => IntCC::NotEqual,
+        Test::Lt => IntCC::SignedLessThan,
+        Test::LtE => IntCC::SignedLessThanOrEqual,
+        Test::Gt => IntCC::SignedGreaterThan,
+        Test::GtE => IntCC::SignedGreaterThanOrEqual,
+    }
+}
+
+fn of_floats(test: Test) -> FloatCC {
+    match test {
+        Test::Eq => FloatCC::Equal,
+        Test::NotEq => FloatCC::NotEqual,
+        Test::Lt => FloatCC::LessThan,
+        Test::LtE => FloatCC::LessThanOrEqual,
+        Test::Gt => FloatCC::GreaterThan,
+        Test::GtE => FloatCC::GreaterThanOrEqual,
+    }
+}

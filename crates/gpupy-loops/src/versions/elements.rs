@@ -1,0 +1,105 @@
+//! Elements of arrays: places, reads, and what is stored.
+
+use super::{BITS_OF_EXTENTS, Known, Unknown, Writer};
+use crate::code::{Operation, Test};
+use crate::flow::Register;
+use crate::kinds::{Class, Element, Kind};
+use crate::nest::Name;
+
+impl Writer<'_> {
+    pub(super) fn extent(&mut self, to: Register, array: Name, axis: isize) -> Known<()> {
+        let one = self.arrays[array].as_ref().ok_or(Unknown)?;
+        // It counts from the end where it is negative.
+        let axis = if axis < 0 { axis + one.extents.len() as isize } else { axis };
+        let slot =
+            *usize::try_from(axis).ok().and_then(|axis| one.extents.get(axis)).ok_or(Unknown)?;
+        if self.flow.is_bound[array] {
+            return Err(Unknown);
+        }
+        let home = self.define(to, Kind::Int);
+        self.bits.insert(to, BITS_OF_EXTENTS);
+        self.push(Operation::Copy(home, slot));
+        Ok(())
+    }
+
+    pub(super) fn locate(&mut self, to: Register, array: Name, index: &[Register]) -> Known<()> {
+        let one = self.arrays[array].as_ref().ok_or(Unknown)?;
+        if one.extents.len() != index.len() || self.flow.is_bound[array] {
+            return Err(Unknown);
+        }
+        let (base, strides, extents) = (one.base, one.strides.clone(), one.extents.clone());
+        let last = one.is_compact.then_some((index.len() - 1, one.element.bytes()));
+        let (mut terms, mut side) = (Vec::new(), None);
+        for (axis, &register) in index.iter().enumerate() {
+            let (kind, slot) = self.operand(register)?;
+            if kind.is_truth() || kind.class() != Class::Integer {
+                return Err(Unknown);
+            }
+            let place = self.fresh(Class::Integer);
+            self.push(Operation::Within(place, slot, extents[axis]));
+            match last {
+                Some((number, bytes)) if number == axis => side = Some((place, bytes)),
+                _ => terms.push((place, strides[axis])),
+            }
+        }
+        let home = self.define(to, Kind::Int);
+        self.push(Operation::Address(home, base, terms, side));
+        Ok(())
+    }
+
+    pub(super) fn get(&mut self, to: Register, array: Name, place: Register) -> Known<()> {
+        let element = self.arrays[array].as_ref().ok_or(Unknown)?.element;
+        let (_, place) = self.operand(place)?;
+        let home = self.define(to, element.kind());
+        self.push(Operation::Read(element, home, place));
+        Ok(())
+    }
+
+    pub(super) fn put(&mut self, array: Name, place: Register, value: Register) -> Known<()> {
+        let element = self.arrays[array].as_ref().ok_or(Unknown)?.element;
+        let ((_, place), (_, value)) = (self.operand(place)?, self.operand(value)?);
+        self.push(Operation::Write(element, place, value));
+        Ok(())
+    }
+
+    pub(super) fn convert(&mut self, to: Register, array: Name, value: Register) -> Known<()> {
+        let one = self.arrays[array].as_ref().ok_or(Unknown)?;
+        let (element, is_writeable) = (one.element, one.is_writeable);
+        if !is_writeable {
+            return Err(Unknown);
+        }
+        let wanted = element.kind();
+        let (kind, slot) = self.operand(value)?;
+        let found = match (element, kind.class()) {
+            (Element::Bool, _) => self.truth(value)?,
+            (Element::F64, _) => self.as_double(kind, slot),
+            (Element::F32, _) => self.as_single(kind, slot),
+            (_, Class::Integer) => slot,
+            _ => {
+                let double = self.as_double(kind, slot);
+                self.to_integer(double)
+            }
+        };
+        if let (Some((low, high)), false) =
+            (wanted.range(), kind == wanted || kind.is_truth() || wanted.is_truth())
+        {
+            self.require_within(found, low, high);
+        }
+        let home = self.define(to, wanted);
+        self.push(Operation::Copy(home, found));
+        Ok(())
+    }
+
+    /// A floating-point number rounded to zero; leaves where that has more than 63 bits, and at NaN.
+    pub(super) fn to_integer(&mut self, double: u32) -> u32 {
+        for (test, bound) in [(Test::Lt, 9.2e18), (Test::Gt, -9.2e18)] {
+            let (limit, holds) = (self.fresh(Class::Double), self.fresh(Class::Integer));
+            self.push(Operation::Double(limit, bound));
+            self.push(Operation::Compare(test, holds, double, limit));
+            self.push(Operation::Require(holds));
+        }
+        let integer = self.fresh(Class::Integer);
+        self.push(Operation::ToInteger(integer, double));
+        integer
+    }
+}
