@@ -16,6 +16,8 @@ mod interpreter;
 mod kinds;
 mod machine;
 mod nest;
+#[cfg(test)]
+mod tests;
 mod version;
 mod versions;
 
@@ -24,4 +26,4 @@ pub use flow::{Flow, flow};
 pub use kinds::{Class, Element, KINDS, Kind};
 pub use nest::Nest;
 pub use version::{Pause, Version};
-pub use versions::{FEW_BITS, Given, layout};
+pub use versions::{BITS_OF_COUNTERS, Given, layout};

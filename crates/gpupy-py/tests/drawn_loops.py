@@ -184,6 +184,9 @@ def outcome(code, text, arguments, strict=False):
             while trace is not None and trace.tb_frame.f_code.co_filename != FILE:
                 trace = trace.tb_next
             error = "".join(traceback.format_exception(type(raised), raised, trace))
+            # Where a local name had no value Python 3.11 says of the statement before, in some places.
+            place = r'  File "of_loops.py", line \d+, in \w+\n    [^\n]*\n(?: +\^+\n)?(?=UnboundLocalError)'
+            error = re.sub(place, "", error)
             found = trace.tb_frame.f_locals
     kept = {name: shown(value) for name, value in found.items() if not isinstance(value, types.FunctionType)}
     told = [(one.category.__name__, str(one.message), one.lineno) for one in heard]

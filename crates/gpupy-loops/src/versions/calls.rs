@@ -1,7 +1,7 @@
 //! Calls of functions by the kinds of what they are given.
 
 use super::{Known, Unknown, Writer};
-use crate::code::{Integer, Operation, Plain, Slot, Test};
+use crate::code::{Floating, Integer, Operation, Plain, Slot, Test};
 use crate::flow::Register;
 use crate::functions::{Function, Of1, Of2};
 use crate::kinds::{Class, Kind};
@@ -25,7 +25,7 @@ impl Writer<'_> {
                     slot
                 } else {
                     let double = self.as_double(kind, slot);
-                    self.to_integer(double)
+                    self.rounded_to_zero(double)
                 };
                 self.give(to, if function == Function::Int { Kind::Int } else { Kind::I64 }, found)
             }
@@ -157,7 +157,7 @@ impl Writer<'_> {
         let (left_size, right_size) = (self.fresh(Class::Double), self.fresh(Class::Double));
         self.push(Operation::Plain(Plain::Abs, left_size, first));
         self.push(Operation::Plain(Plain::Abs, right_size, second));
-        self.push(Operation::Floating(crate::code::Floating::Add, sum, left_size, right_size));
+        self.push(Operation::Floating(Floating::Add, sum, left_size, right_size));
         self.require(Test::NotEq, sum, zero);
         let test = if function == Function::NumpyMaximum { Test::Gt } else { Test::Lt };
         let holds = self.compared(test, first, second);
@@ -178,7 +178,7 @@ impl Writer<'_> {
             return if kind.is_truth() { Err(Unknown) } else { self.give(to, Kind::Int, slot) };
         }
         let double = self.as_double(kind, slot);
-        let integer = self.to_integer(double);
+        let integer = self.rounded_to_zero(double);
         let (again, other) = (self.fresh(Class::Double), self.fresh(Class::Integer));
         self.push(Operation::ToDouble(again, integer));
         let is_floor = function == Function::MathFloor;

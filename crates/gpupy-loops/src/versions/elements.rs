@@ -1,7 +1,7 @@
 //! Elements of arrays: places, reads, and what is stored.
 
 use super::{BITS_OF_EXTENTS, Known, Unknown, Writer};
-use crate::code::{Operation, Test};
+use crate::code::{Operation, Slot, Test};
 use crate::flow::Register;
 use crate::kinds::{Class, Element, Kind};
 use crate::nest::Name;
@@ -77,7 +77,7 @@ impl Writer<'_> {
             (_, Class::Integer) => slot,
             _ => {
                 let double = self.as_double(kind, slot);
-                self.to_integer(double)
+                self.rounded_to_zero(double)
             }
         };
         if let (Some((low, high)), false) =
@@ -91,7 +91,7 @@ impl Writer<'_> {
     }
 
     /// A floating-point number rounded to zero; leaves where that has more than 63 bits, and at NaN.
-    pub(super) fn to_integer(&mut self, double: u32) -> u32 {
+    pub(super) fn rounded_to_zero(&mut self, double: Slot) -> Slot {
         for (test, bound) in [(Test::Lt, 9.2e18), (Test::Gt, -9.2e18)] {
             let (limit, holds) = (self.fresh(Class::Double), self.fresh(Class::Integer));
             self.push(Operation::Double(limit, bound));

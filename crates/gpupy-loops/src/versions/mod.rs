@@ -31,7 +31,7 @@ pub enum Given {
 }
 
 /// Integers of few bits have at most so many.
-pub const FEW_BITS: u32 = 40;
+pub const BITS_OF_COUNTERS: u32 = 40;
 /// Lengths of axes have at most so many.
 const BITS_OF_EXTENTS: u32 = 48;
 /// How many versions a block has on average, at most.
@@ -228,14 +228,17 @@ impl<'a> Writer<'a> {
             self.new_block();
         }
         let mut key = self.held.clone();
-        for register in 0..self.flow.registers {
-            if self.is_bound(register) && !self.live[target][register] {
-                if let Held::Value(kind) = self.held[register] {
+        for (register, held) in key.iter_mut().enumerate() {
+            if self.live[target][register] {
+                continue;
+            }
+            if self.is_bound(register) {
+                if let Held::Value(kind) = *held {
                     self.as_any(register, kind);
                 }
-                key[register] = Held::Any;
-            } else if register >= self.flow.names && !self.live[target][register] {
-                key[register] = Held::Value(Kind::Kept);
+                *held = Held::Any;
+            } else if register >= self.flow.names {
+                *held = Held::Value(Kind::Kept);
             }
         }
         if let Some(&number) = self.versions.get(&(target, key.clone())) {
@@ -406,7 +409,8 @@ impl<'a> Writer<'a> {
         let is_counter = register < self.flow.names
             && self.flow.is_counter[register]
             && self.has_few_bits[register];
-        let few = if is_counter && matches!(kind, Kind::Int | Kind::I64) { FEW_BITS } else { 63 };
+        let few =
+            if is_counter && matches!(kind, Kind::Int | Kind::I64) { BITS_OF_COUNTERS } else { 63 };
         most.min(few).min(self.bits.get(&register).copied().unwrap_or(63))
     }
 
@@ -461,8 +465,8 @@ impl<'a> Writer<'a> {
             if kind.class() != Class::Integer || kind == Kind::NumpyBool {
                 return Err(Unknown);
             }
-            if self.bits_of(register, kind) > FEW_BITS {
-                self.require_within(slot, -(1 << FEW_BITS), 1 << FEW_BITS);
+            if self.bits_of(register, kind) > BITS_OF_COUNTERS {
+                self.require_within(slot, -(1 << BITS_OF_COUNTERS), 1 << BITS_OF_COUNTERS);
             }
             slots.push(slot);
         }

@@ -4,7 +4,7 @@
 //! memory stays in its place, as long as an [`Entered`] does.
 
 use crate::array::ndarray::NdArray;
-use gpupy_loops::{Element, FEW_BITS, Flow, Given, KINDS, Kind, layout};
+use gpupy_loops::{BITS_OF_COUNTERS, Element, Flow, Given, KINDS, Kind, layout};
 use numpy::npyffi::flags::NPY_ARRAY_ALIGNED;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -106,7 +106,7 @@ impl<'py> Entered<'py> {
             let mut number = 0;
             let given = if let Some((kind, word)) = types.number(value) {
                 number = word;
-                let is_few = (word as i64).unsigned_abs() <= 1 << FEW_BITS;
+                let is_few = (word as i64).unsigned_abs() <= 1 << BITS_OF_COUNTERS;
                 Given::Number(kind, is_few && matches!(kind, Kind::Int | Kind::I64))
             } else if flow.is_array[name] {
                 let (given, place) = found.array(types, value);
