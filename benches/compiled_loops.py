@@ -1,8 +1,9 @@
 """Loops over elements, compiled where they stand, beside Python with NumPy, and beside numba where it is had.
 
-``python benches/compiled_loops.py [--runs N] [--numba PYTHON] [names]`` runs ``loop_programs.py`` by Python, and by
-``python -m gpupy``; ``--numba`` is another Python that has numba, whose ``njit`` compiles the same functions. It prints
-seconds of Python, of gpupy's first run and best one, and of numba's. The status is 1 where a result differs.
+``python benches/compiled_loops.py [--runs N] [--numba PYTHON] [names]`` runs ``loop_programs.py`` by Python,
+and by ``python -m gpupy``; ``--numba`` is another Python that has numba, whose ``njit`` compiles the same
+functions. It prints seconds of Python, of gpupy's first run and best one, and of numba's. The status is 1
+where a result differs.
 """
 
 import argparse
@@ -41,9 +42,7 @@ def main() -> int:
     ours = times(sys.executable, "-m", "gpupy", str(PROGRAMS), str(options.runs), *options.names)
     numba = {}
     if options.numba:
-        numba = times(
-            options.numba, "-c", NUMBA, str(PROGRAMS.parent), str(options.runs), *options.names
-        )
+        numba = times(options.numba, "-c", NUMBA, str(PROGRAMS.parent), str(options.runs), *options.names)
     print(f"{'program':16}{'Python':>9}{'first':>9}{'best':>9}{'gain':>7}{'numba':>9}{'of numba':>9}")
     status = 0
     for name, (_, seconds, told) in plain.items():

@@ -1,8 +1,8 @@
 """Programs that are loops over elements, as people write them with NumPy.
 
-``python benches/loop_programs.py`` prints a line of JSON with the seconds of each program, its first run and the best
-of some more; run by ``python -m gpupy`` its loops are compiled. ``compiled_loops.py`` compares. Each program is a
-function of arrays, and a function that makes them.
+``python benches/loop_programs.py 5`` prints a line of JSON with the seconds of each program, of its first
+run and the best of five; run by ``python -m gpupy`` its loops are compiled. Each program is a function of
+arrays, and a function that makes them. Not here: the comparison (``compiled_loops.py``).
 """
 
 import json
@@ -50,8 +50,7 @@ def smith_waterman(a, b, table):
         for j in range(1, len(b) + 1):
             match = table[i - 1, j - 1] + (3 if a[i - 1] == b[j - 1] else -3)
             table[i, j] = max(0, match, table[i - 1, j] - 2, table[i, j - 1] - 2)
-            if table[i, j] > best:
-                best = table[i, j]
+            best = max(best, table[i, j])
     return table
 
 
@@ -101,8 +100,7 @@ def floyd_warshall(d):
     for k in range(n):
         for i in range(n):
             for j in range(n):
-                if d[i, k] + d[k, j] < d[i, j]:
-                    d[i, j] = d[i, k] + d[k, j]
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
     return d
 
 
@@ -190,7 +188,11 @@ def _texts(np, n, m):
 
 
 CASES = {
-    "nussinov": (nussinov, lambda np, n: (np.random.default_rng(4).integers(0, 4, n), np.zeros((n, n), np.int64)), 90),
+    "nussinov": (
+        nussinov,
+        lambda np, n: (np.random.default_rng(4).integers(0, 4, n), np.zeros((n, n), np.int64)),
+        90,
+    ),
     "seidel_2d": (seidel_2d, lambda np, n: (10, np.random.default_rng(5).random((n, n))), 120),
     "smith_waterman": (smith_waterman, lambda np, n: _texts(np, n, n), 300),
     "levenshtein": (levenshtein, lambda np, n: _texts(np, n, n), 400),
@@ -199,10 +201,18 @@ CASES = {
     "floyd_warshall": (floyd_warshall, lambda np, n: (np.random.default_rng(6).random((n, n)),), 90),
     "csr_product": (csr_product, lambda np, n: _sparse(np, n, 20), 20_000),
     "mandelbrot": (mandelbrot, lambda np, n: (np.zeros((n, n), np.int64), 100), 120),
-    "conway": (conway, lambda np, n: (2, np.random.default_rng(7).integers(0, 2, (n, n)), np.zeros((n, n), int)), 100),
+    "conway": (
+        conway,
+        lambda np, n: (2, np.random.default_rng(7).integers(0, 2, (n, n)), np.zeros((n, n), int)),
+        100,
+    ),
     "random_walk": (random_walk, lambda np, n: (n, 42, np.zeros(n, np.int64)), 500_000),
     "recurrence": (recurrence, lambda np, n: (np.random.default_rng(8).random(n), np.zeros(n)), 500_000),
-    "gauss_laplace": (gauss_laplace, lambda np, n: (np.random.default_rng(9).random((n, n)), np.ones((n, n))), 400),
+    "gauss_laplace": (
+        gauss_laplace,
+        lambda np, n: (np.random.default_rng(9).random((n, n)), np.ones((n, n))),
+        400,
+    ),
 }
 
 

@@ -5,8 +5,8 @@
 //! Invariants: an operation reads slots that are written before it on each way; one that fails has no effect, and
 //! goes to its exit. Not here: how it is made (`versions`), how it is run (`interpreter.rs`, `machine.rs`).
 
-use crate::functions::{Of1, Of2, OfIntegers};
-use crate::kinds::{Class, Element, Kind};
+use crate::called_functions::{Of1, Of2, OfIntegers};
+use crate::kinds::{ElementType, Kind, SlotClass};
 
 /// A place of a value.
 pub type Slot = u32;
@@ -54,7 +54,7 @@ pub enum Floating {
 /// A function of a floating-point number that machines have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Plain {
+pub enum FloatFunction {
     Neg,
     Abs,
     Sqrt,
@@ -78,7 +78,7 @@ pub enum Operation {
     /// Of one class.
     Floating(Floating, Slot, Slot, Slot),
     /// Of one class.
-    Plain(Plain, Slot, Slot),
+    Plain(FloatFunction, Slot, Slot),
     /// An integer as a floating-point number.
     ToDouble(Slot, Slot),
     /// Rounded.
@@ -108,16 +108,16 @@ pub enum Operation {
     /// An address: a base, places and strides in bytes, and a place in elements of some bytes.
     Address(Slot, Slot, Vec<(Slot, Slot)>, Option<(Slot, i64)>),
     /// An element at an address.
-    Read(Element, Slot, Slot),
+    Read(ElementType, Slot, Slot),
     /// Stores an element: address, value.
-    Write(Element, Slot, Slot),
+    Write(ElementType, Slot, Slot),
     /// Asks from time to time whether to go on.
     Poll,
 }
 
 /// The end of a block.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum BlockEnd {
     /// Goes on.
     Jump(usize),
     /// By an integer.
@@ -134,7 +134,7 @@ pub struct Block {
     /// The operations.
     pub operations: Vec<Operation>,
     /// Where it goes on.
-    pub end: End,
+    pub end: BlockEnd,
 }
 
 /// Why a nest is left in its midst.
@@ -167,7 +167,7 @@ pub struct Exit {
 #[derive(Debug)]
 pub struct Code {
     /// The slots.
-    pub slots: Vec<Class>,
+    pub slots: Vec<SlotClass>,
     /// The blocks; it begins at the first.
     pub blocks: Vec<Block>,
     /// The ways out.

@@ -1,57 +1,59 @@
 //! The control flow of a nest: basic blocks of steps on registers, still without types.
 //!
-//! Owns [`Flow`], [`Block`], [`Step`] and [`End`]. A register is a name's or a temporary's. Invariants: in one
+//! Owns [`Flow`], [`Block`], [`FlowStep`] and [`FlowEnd`]. A register is a name's or a temporary's. Invariants: in one
 //! statement no step that may leave stands behind one that has an effect (the store of an element, a name that is
 //! bound), so that a nest is left before a statement's first effect. Not here: types (`versions`).
 
-use crate::functions::Function;
-use crate::nest::{Binary, Comparison, Does, Expression, Name, Nest, Statement, Target, Unary};
+use crate::called_functions::NamedFunction;
+use crate::nest::{
+    BinaryOperator, Comparison, Does, Expression, Name, Nest, Statement, Target, UnaryOperator,
+};
 
 /// Where a value is, names first.
-pub type Register = usize;
+pub type FlowRegister = usize;
 
 /// One step.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum FlowStep {
     /// A number of Python's.
-    Int(Register, i64),
+    Int(FlowRegister, i64),
     /// A number of Python's.
-    Float(Register, f64),
+    Float(FlowRegister, f64),
     /// `True` or `False`.
-    Bool(Register, bool),
+    Bool(FlowRegister, bool),
     /// The first becomes the second.
-    Move(Register, Register),
+    Move(FlowRegister, FlowRegister),
     /// An operator.
-    Binary(Binary, Register, Register, Register),
+    Binary(BinaryOperator, FlowRegister, FlowRegister, FlowRegister),
     /// An operator.
-    Unary(Unary, Register, Register),
+    Unary(UnaryOperator, FlowRegister, FlowRegister),
     /// A comparison.
-    Compare(Comparison, Register, Register, Register),
+    Compare(Comparison, FlowRegister, FlowRegister, FlowRegister),
     /// A call.
-    Call(Function, Register, Vec<Register>),
+    Call(NamedFunction, FlowRegister, Vec<FlowRegister>),
     /// The address of an array's element.
-    Locate(Register, Name, Vec<Register>),
+    Locate(FlowRegister, Name, Vec<FlowRegister>),
     /// The element at an address.
-    Get(Register, Name, Register),
+    Get(FlowRegister, Name, FlowRegister),
     /// A value as an array's dtype has it.
-    Convert(Register, Name, Register),
+    Convert(FlowRegister, Name, FlowRegister),
     /// Stores such a value at an address.
-    Put(Name, Register, Register),
+    Put(Name, FlowRegister, FlowRegister),
     /// An axis's length.
-    Extent(Register, Name, isize),
+    Extent(FlowRegister, Name, isize),
     /// The loop's state from the values of its `range`.
-    Begin(usize, Vec<Register>),
+    Begin(usize, Vec<FlowRegister>),
     /// Signals, other threads, and changes of globals are looked at.
     Poll,
 }
 
 /// The end of a block.
 #[derive(Debug, Clone)]
-pub enum End {
+pub enum FlowEnd {
     /// Goes on.
     Jump(usize),
     /// By the truth of a value.
-    Branch(Register, usize, usize),
+    Branch(FlowRegister, usize, usize),
     /// Binds the next item of a loop, or goes on behind it.
     Next(usize, usize, usize),
     /// Python goes on before the block's statement.
@@ -66,9 +68,9 @@ pub struct Block {
     /// The statement before which it may be left.
     pub statement: usize,
     /// Its steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<FlowStep>,
     /// Where it goes on.
-    pub end: End,
+    pub end: FlowEnd,
 }
 
 /// A `for`.
@@ -79,7 +81,7 @@ pub struct Loop {
     /// The name of its items.
     pub target: Name,
     /// Its next item, its end, its step.
-    pub state: [Register; 3],
+    pub state: [FlowRegister; 3],
     /// The sign of its step, 0 where that is not known.
     pub sign: i64,
 }
@@ -114,14 +116,14 @@ pub fn flow(nest: &Nest) -> Flow {
         is_counter: vec![true; names],
         is_array: vec![false; names],
     };
-    let mut writer = Writer { flow, current: 0, jumps: Vec::new() };
+    let mut writer = FlowWriter { flow, current: 0, jumps: Vec::new() };
     writer.current = writer.block(0);
     writer.statement(&nest.body);
-    writer.end(End::Done);
+    writer.end(FlowEnd::Done);
     writer.flow
 }
 
-struct Writer {
+struct FlowWriter {
     flow: Flow,
     current: usize,
     // Of the loops around: where `continue` and `break` go.
@@ -130,35 +132,35 @@ struct Writer {
 
 /// An effect that waits for the checks of the whole statement.
 enum Effect {
-    Bind(Name, Register),
-    Store(Name, Register, Register),
+    Bind(Name, FlowRegister),
+    Store(Name, FlowRegister, FlowRegister),
 }
 
-impl Writer {
+impl FlowWriter {
     fn block(&mut self, statement: usize) -> usize {
-        self.flow.blocks.push(Block { statement, steps: Vec::new(), end: End::Leave });
+        self.flow.blocks.push(Block { statement, steps: Vec::new(), end: FlowEnd::Leave });
         self.flow.blocks.len() - 1
     }
 
-    fn register(&mut self) -> Register {
+    fn register(&mut self) -> FlowRegister {
         self.flow.registers += 1;
         self.flow.registers - 1
     }
 
-    fn step(&mut self, step: Step) {
-        if let Step::Locate(_, array, _) | Step::Extent(_, array, _) = step {
+    fn step(&mut self, step: FlowStep) {
+        if let FlowStep::Locate(_, array, _) | FlowStep::Extent(_, array, _) = step {
             self.flow.is_array[array] = true;
         }
         self.flow.blocks[self.current].steps.push(step);
     }
 
-    fn end(&mut self, end: End) {
+    fn end(&mut self, end: FlowEnd) {
         self.flow.blocks[self.current].end = end;
     }
 
     /// Ends the current block there, where the next one begins.
     fn go_on(&mut self, block: usize) {
-        self.end(End::Jump(block));
+        self.end(FlowEnd::Jump(block));
         self.current = block;
     }
 
@@ -183,7 +185,7 @@ impl Writer {
                 let test = self.value(test);
                 let (inside, beside, behind) =
                     (self.block(number), self.block(number), self.block(number));
-                self.end(End::Branch(test, inside, beside));
+                self.end(FlowEnd::Branch(test, inside, beside));
                 self.current = inside;
                 self.statements(body);
                 self.go_on(behind);
@@ -199,14 +201,14 @@ impl Writer {
                 self.go_on(head);
                 let test = self.value(test);
                 self.body(head, number, body, other, |inside, beside| {
-                    End::Branch(test, inside, beside)
+                    FlowEnd::Branch(test, inside, beside)
                 });
             }
             Does::Break => self.jump(|jumps| jumps.1),
             Does::Continue => self.jump(|jumps| jumps.0),
             Does::Pass => {}
             Does::Leave => {
-                self.end(End::Leave);
+                self.end(FlowEnd::Leave);
                 self.current = self.block(number);
             }
         }
@@ -214,7 +216,7 @@ impl Writer {
 
     fn jump(&mut self, to: impl Fn((usize, usize)) -> usize) {
         if let Some(&jumps) = self.jumps.last() {
-            self.end(End::Jump(to(jumps)));
+            self.end(FlowEnd::Jump(to(jumps)));
         }
         // What follows is not reached.
         self.current = self.block(self.flow.blocks[self.current].statement);
@@ -227,17 +229,17 @@ impl Writer {
         number: usize,
         body: &[Statement],
         other: &[Statement],
-        end: impl Fn(usize, usize) -> End,
+        end: impl Fn(usize, usize) -> FlowEnd,
     ) {
         let inside = self.block(body.first().map_or(number, |first| first.number));
         let (beside, behind) = (self.block(number), self.block(number));
         self.end(end(inside, beside));
         self.current = inside;
-        self.step(Step::Poll);
+        self.step(FlowStep::Poll);
         self.jumps.push((head, behind));
         self.statements(body);
         self.jumps.pop();
-        self.end(End::Jump(head));
+        self.end(FlowEnd::Jump(head));
         self.current = beside;
         self.statements(other);
         self.go_on(behind);
@@ -255,7 +257,7 @@ impl Writer {
         let sign = match range.get(2) {
             None => 1,
             Some(Expression::Int(step)) => step.signum(),
-            Some(Expression::Unary(Unary::USub, step)) => match **step {
+            Some(Expression::Unary(UnaryOperator::USub, step)) => match **step {
                 Expression::Int(step) => -step.signum(),
                 _ => 0,
             },
@@ -265,11 +267,11 @@ impl Writer {
         let number_of_loop = self.flow.loops.len();
         let state = [self.register(), self.register(), self.register()];
         self.flow.loops.push(Loop { statement: number, target, state, sign });
-        self.step(Step::Begin(number_of_loop, given));
+        self.step(FlowStep::Begin(number_of_loop, given));
         let head = self.block(number);
         self.go_on(head);
         self.body(head, number, body, other, |inside, beside| {
-            End::Next(number_of_loop, inside, beside)
+            FlowEnd::Next(number_of_loop, inside, beside)
         });
     }
 
@@ -291,14 +293,14 @@ impl Writer {
         }
     }
 
-    fn target(&mut self, target: &Target, value: Register, effects: &mut Vec<Effect>) {
+    fn target(&mut self, target: &Target, value: FlowRegister, effects: &mut Vec<Effect>) {
         match target {
             Target::Name(name) => effects.push(Effect::Bind(*name, value)),
             Target::Element(array, index) => {
                 let index = index.iter().map(|one| self.value(one)).collect();
                 let (place, converted) = (self.register(), self.register());
-                self.step(Step::Locate(place, *array, index));
-                self.step(Step::Convert(converted, *array, value));
+                self.step(FlowStep::Locate(place, *array, index));
+                self.step(FlowStep::Convert(converted, *array, value));
                 effects.push(Effect::Store(*array, place, converted));
             }
             // Python's lowering makes no such text.
@@ -310,69 +312,69 @@ impl Writer {
         for effect in effects {
             match effect {
                 Effect::Bind(name, value) => self.bind(name, value),
-                Effect::Store(array, place, value) => self.step(Step::Put(array, place, value)),
+                Effect::Store(array, place, value) => self.step(FlowStep::Put(array, place, value)),
             }
         }
     }
 
-    fn bind(&mut self, name: Name, value: Register) {
+    fn bind(&mut self, name: Name, value: FlowRegister) {
         self.flow.is_bound[name] = true;
         self.flow.is_counter[name] = false;
-        self.step(Step::Move(name, value));
+        self.step(FlowStep::Move(name, value));
     }
 
-    fn in_place(&mut self, target: &Target, operation: Binary, value: &Expression) {
+    fn in_place(&mut self, target: &Target, operation: BinaryOperator, value: &Expression) {
         let result = self.register();
         match target {
             Target::Name(name) => {
                 let value = self.value(value);
-                self.step(Step::Binary(operation, result, *name, value));
+                self.step(FlowStep::Binary(operation, result, *name, value));
                 self.bind(*name, result);
             }
             Target::Element(array, index) => {
                 let index = index.iter().map(|one| self.value(one)).collect();
                 let (place, old, converted) = (self.register(), self.register(), self.register());
-                self.step(Step::Locate(place, *array, index));
-                self.step(Step::Get(old, *array, place));
+                self.step(FlowStep::Locate(place, *array, index));
+                self.step(FlowStep::Get(old, *array, place));
                 let value = self.value(value);
-                self.step(Step::Binary(operation, result, old, value));
-                self.step(Step::Convert(converted, *array, result));
-                self.step(Step::Put(*array, place, converted));
+                self.step(FlowStep::Binary(operation, result, old, value));
+                self.step(FlowStep::Convert(converted, *array, result));
+                self.step(FlowStep::Put(*array, place, converted));
             }
             Target::Tuple(_) => {}
         }
     }
 
     /// A value that stays when names are bound anew.
-    fn copied(&mut self, expression: &Expression) -> Register {
+    fn copied(&mut self, expression: &Expression) -> FlowRegister {
         let value = self.value(expression);
         let copy = self.register();
-        self.step(Step::Move(copy, value));
+        self.step(FlowStep::Move(copy, value));
         copy
     }
 
-    fn into(&mut self, register: Register, expression: &Expression) {
+    fn into(&mut self, register: FlowRegister, expression: &Expression) {
         let value = self.value(expression);
-        self.step(Step::Move(register, value));
+        self.step(FlowStep::Move(register, value));
     }
 
-    fn value(&mut self, expression: &Expression) -> Register {
+    fn value(&mut self, expression: &Expression) -> FlowRegister {
         if let Expression::Name(name) = expression {
             return *name;
         }
         let result = self.register();
         match expression {
             Expression::Name(_) | Expression::Tuple(_) => {}
-            Expression::Int(value) => self.step(Step::Int(result, *value)),
-            Expression::Float(bits) => self.step(Step::Float(result, f64::from_bits(*bits))),
-            Expression::Bool(value) => self.step(Step::Bool(result, *value)),
+            Expression::Int(value) => self.step(FlowStep::Int(result, *value)),
+            Expression::Float(bits) => self.step(FlowStep::Float(result, f64::from_bits(*bits))),
+            Expression::Bool(value) => self.step(FlowStep::Bool(result, *value)),
             Expression::Binary(operation, left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
-                self.step(Step::Binary(*operation, result, left, right));
+                self.step(FlowStep::Binary(*operation, result, left, right));
             }
             Expression::Unary(operation, operand) => {
                 let operand = self.value(operand);
-                self.step(Step::Unary(*operation, result, operand));
+                self.step(FlowStep::Unary(*operation, result, operand));
             }
             Expression::Logic(is_and, values) => self.logic(result, *is_and, values),
             Expression::Compare(left, others) => self.compare(result, left, others),
@@ -389,31 +391,31 @@ impl Writer {
             Expression::Element(array, index) => {
                 let index = index.iter().map(|one| self.value(one)).collect();
                 let place = self.register();
-                self.step(Step::Locate(place, *array, index));
-                self.step(Step::Get(result, *array, place));
+                self.step(FlowStep::Locate(place, *array, index));
+                self.step(FlowStep::Get(result, *array, place));
             }
-            Expression::Extent(array, axis) => self.step(Step::Extent(result, *array, *axis)),
-            Expression::Call(function @ (Function::Max | Function::Min), given) => {
+            Expression::Extent(array, axis) => self.step(FlowStep::Extent(result, *array, *axis)),
+            Expression::Call(function @ (NamedFunction::Max | NamedFunction::Min), given) => {
                 self.extreme(result, *function, given);
             }
             Expression::Call(function, given) => {
                 let given = given.iter().map(|one| self.value(one)).collect();
-                self.step(Step::Call(*function, result, given));
+                self.step(FlowStep::Call(*function, result, given));
             }
         }
         result
     }
 
     /// Blocks for a true value, for another one, and behind both.
-    fn fork(&mut self, test: Register) -> (usize, usize, usize) {
+    fn fork(&mut self, test: FlowRegister) -> (usize, usize, usize) {
         let statement = self.flow.blocks[self.current].statement;
         let (inside, beside, behind) =
             (self.block(statement), self.block(statement), self.block(statement));
-        self.end(End::Branch(test, inside, beside));
+        self.end(FlowEnd::Branch(test, inside, beside));
         (inside, beside, behind)
     }
 
-    fn logic(&mut self, result: Register, is_and: bool, values: &[Expression]) {
+    fn logic(&mut self, result: FlowRegister, is_and: bool, values: &[Expression]) {
         let statement = self.flow.blocks[self.current].statement;
         let behind = self.block(statement);
         for (number, value) in values.iter().enumerate() {
@@ -421,9 +423,9 @@ impl Writer {
             if number + 1 < values.len() {
                 let next = self.block(statement);
                 self.end(if is_and {
-                    End::Branch(result, next, behind)
+                    FlowEnd::Branch(result, next, behind)
                 } else {
-                    End::Branch(result, behind, next)
+                    FlowEnd::Branch(result, behind, next)
                 });
                 self.current = next;
             }
@@ -433,7 +435,7 @@ impl Writer {
 
     fn compare(
         &mut self,
-        result: Register,
+        result: FlowRegister,
         left: &Expression,
         others: &[(Comparison, Expression)],
     ) {
@@ -442,11 +444,11 @@ impl Writer {
         let mut left = self.value(left);
         for (number, (comparison, right)) in others.iter().enumerate() {
             let right = self.value(right);
-            self.step(Step::Compare(*comparison, result, left, right));
+            self.step(FlowStep::Compare(*comparison, result, left, right));
             left = right;
             if number + 1 < others.len() {
                 let next = self.block(statement);
-                self.end(End::Branch(result, next, behind));
+                self.end(FlowEnd::Branch(result, next, behind));
                 self.current = next;
             }
         }
@@ -454,20 +456,20 @@ impl Writer {
     }
 
     /// `max` and `min`, which keep the first of those that are equal.
-    fn extreme(&mut self, result: Register, function: Function, given: &[Expression]) {
+    fn extreme(&mut self, result: FlowRegister, function: NamedFunction, given: &[Expression]) {
         let given: Vec<_> = given.iter().map(|one| self.value(one)).collect();
         let comparison =
-            if matches!(function, Function::Max) { Comparison::Gt } else { Comparison::Lt };
+            if matches!(function, NamedFunction::Max) { Comparison::Gt } else { Comparison::Lt };
         for (number, value) in given.into_iter().enumerate() {
             if number == 0 {
-                self.step(Step::Move(result, value));
+                self.step(FlowStep::Move(result, value));
                 continue;
             }
             let test = self.register();
-            self.step(Step::Compare(comparison, test, value, result));
+            self.step(FlowStep::Compare(comparison, test, value, result));
             let (inside, beside, behind) = self.fork(test);
             self.current = inside;
-            self.step(Step::Move(result, value));
+            self.step(FlowStep::Move(result, value));
             self.go_on(behind);
             self.current = beside;
             self.go_on(behind);

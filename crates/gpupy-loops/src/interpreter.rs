@@ -2,12 +2,12 @@
 //!
 //! Owns [`interpret`]. Not here: machine code (`machine.rs`).
 
-use crate::code::{Block, Code, End, Floating, Integer, Operation, Plain, Slot, Test};
-use crate::kinds::{Class, Element};
-use crate::version::Pause;
+use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::kinds::{ElementType, SlotClass};
+use crate::pause::Pause;
 
 /// The left of an operation that fails.
-struct Leaves;
+struct HasLeft;
 
 /// Runs code on its state; gives the number of the exit.
 ///
@@ -22,11 +22,11 @@ pub unsafe fn interpret(code: &Code, state: &mut [u64], pause: &mut Pause) -> us
             break;
         }
         block = match block.end {
-            End::Jump(next) => &code.blocks[next],
-            End::Branch(test, inside, beside) => {
+            BlockEnd::Jump(next) => &code.blocks[next],
+            BlockEnd::Branch(test, inside, beside) => {
                 &code.blocks[if machine.slots[test as usize] != 0 { inside } else { beside }]
             }
-            End::Leave => break,
+            BlockEnd::Leave => break,
         };
     }
     let exit = &code.exits[block.exit];
@@ -47,7 +47,7 @@ struct Machine<'a, 'b> {
 }
 
 impl Machine<'_, '_> {
-    fn class(&self, slot: Slot) -> Class {
+    fn class(&self, slot: Slot) -> SlotClass {
         self.code.slots[slot as usize]
     }
 
@@ -65,7 +65,11 @@ impl Machine<'_, '_> {
 
     /// A floating-point number of either class.
     fn float(&self, slot: Slot) -> f64 {
-        if self.class(slot) == Class::Single { self.single(slot).into() } else { self.double(slot) }
+        if self.class(slot) == SlotClass::Single {
+            self.single(slot).into()
+        } else {
+            self.double(slot)
+        }
     }
 
     fn put_int(&mut self, slot: Slot, value: i64) {
@@ -80,11 +84,11 @@ impl Machine<'_, '_> {
         self.slots[slot as usize] = value.to_bits().into();
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Leaves> {
+    fn block(&mut self, block: &Block) -> Result<(), HasLeft> {
         block.operations.iter().try_for_each(|one| self.operation(one))
     }
 
-    fn operation(&mut self, operation: &Operation) -> Result<(), Leaves> {
+    fn operation(&mut self, operation: &Operation) -> Result<(), HasLeft> {
         match *operation {
             Operation::Int(to, value) => self.put_int(to, value),
             Operation::Double(to, value) => self.put_double(to, value),
@@ -102,17 +106,17 @@ impl Machine<'_, '_> {
                     Integer::Sub => a.checked_sub(b),
                     _ => a.checked_mul(b),
                 };
-                self.put_int(to, found.ok_or(Leaves)?);
+                self.put_int(to, found.ok_or(HasLeft)?);
             }
             Operation::Compare(test, to, a, b) => {
                 let holds = match self.class(a) {
-                    Class::Integer => compare(test, &self.int(a), &self.int(b)),
+                    SlotClass::Integer => compare(test, &self.int(a), &self.int(b)),
                     _ => compare(test, &self.float(a), &self.float(b)),
                 };
                 self.put_int(to, holds.into());
             }
             Operation::Floating(does, to, a, b) => {
-                if self.class(to) == Class::Single {
+                if self.class(to) == SlotClass::Single {
                     let (a, b) = (self.single(a), self.single(b));
                     self.put_single(to, floating(does, a, b));
                 } else {
@@ -121,12 +125,16 @@ impl Machine<'_, '_> {
                 }
             }
             Operation::Plain(does, to, from) => match (self.class(to), does) {
-                (Class::Single, Plain::Neg) => self.put_single(to, -self.single(from)),
-                (Class::Single, Plain::Abs) => self.put_single(to, self.single(from).abs()),
-                (Class::Single, Plain::Sqrt) => self.put_single(to, self.single(from).sqrt()),
-                (_, Plain::Neg) => self.put_double(to, -self.double(from)),
-                (_, Plain::Abs) => self.put_double(to, self.double(from).abs()),
-                (_, Plain::Sqrt) => self.put_double(to, self.double(from).sqrt()),
+                (SlotClass::Single, FloatFunction::Neg) => self.put_single(to, -self.single(from)),
+                (SlotClass::Single, FloatFunction::Abs) => {
+                    self.put_single(to, self.single(from).abs())
+                }
+                (SlotClass::Single, FloatFunction::Sqrt) => {
+                    self.put_single(to, self.single(from).sqrt())
+                }
+                (_, FloatFunction::Neg) => self.put_double(to, -self.double(from)),
+                (_, FloatFunction::Abs) => self.put_double(to, self.double(from).abs()),
+                (_, FloatFunction::Sqrt) => self.put_double(to, self.double(from).sqrt()),
             },
             Operation::ToDouble(to, from) => self.put_double(to, self.int(from) as f64),
             Operation::ToSingle(to, from) => self.put_single(to, self.double(from) as f32),
@@ -150,7 +158,7 @@ impl Machine<'_, '_> {
             }
             Operation::Require(slot) => {
                 if self.int(slot) == 0 {
-                    return Err(Leaves);
+                    return Err(HasLeft);
                 }
             }
             Operation::Quiet(result, from) => {
@@ -161,7 +169,7 @@ impl Machine<'_, '_> {
                     result.is_finite() || from.iter().any(|one| one.is_infinite())
                 };
                 if !is_quiet {
-                    return Err(Leaves);
+                    return Err(HasLeft);
                 }
             }
             Operation::Fetch(to, word) => self.slots[to as usize] = self.state[word as usize],
@@ -169,7 +177,7 @@ impl Machine<'_, '_> {
                 let (index, extent) = (self.int(index), self.int(extent));
                 let place = if index < 0 { index.wrapping_add(extent) } else { index };
                 if place < 0 || place >= extent {
-                    return Err(Leaves);
+                    return Err(HasLeft);
                 }
                 self.put_int(to, place);
             }
@@ -187,37 +195,43 @@ impl Machine<'_, '_> {
             Operation::Write(element, place, value) => self.write(element, place, value),
             Operation::Poll => {
                 if !self.pause.step() {
-                    return Err(Leaves);
+                    return Err(HasLeft);
                 }
             }
         }
         Ok(())
     }
 
-    fn read(&mut self, element: Element, to: Slot, place: Slot) {
+    fn read(&mut self, element: ElementType, to: Slot, place: Slot) {
         let address = self.int(place) as usize;
         // SAFETY: the place was found within the extents of an array that lives while the code runs.
         unsafe {
             match element {
-                Element::Bool | Element::U8 => self.put_int(to, (*(address as *const u8)).into()),
-                Element::I32 => self.put_int(to, (address as *const i32).read_unaligned().into()),
-                Element::I64 => self.put_int(to, (address as *const i64).read_unaligned()),
-                Element::F32 => self.put_single(to, (address as *const f32).read_unaligned()),
-                Element::F64 => self.put_double(to, (address as *const f64).read_unaligned()),
+                ElementType::Bool | ElementType::U8 => {
+                    self.put_int(to, (*(address as *const u8)).into())
+                }
+                ElementType::I32 => {
+                    self.put_int(to, (address as *const i32).read_unaligned().into())
+                }
+                ElementType::I64 => self.put_int(to, (address as *const i64).read_unaligned()),
+                ElementType::F32 => self.put_single(to, (address as *const f32).read_unaligned()),
+                ElementType::F64 => self.put_double(to, (address as *const f64).read_unaligned()),
             }
         }
     }
 
-    fn write(&mut self, element: Element, place: Slot, value: Slot) {
+    fn write(&mut self, element: ElementType, place: Slot, value: Slot) {
         let address = self.int(place) as usize;
         // SAFETY: as in `read`; the array may be written.
         unsafe {
             match element {
-                Element::Bool | Element::U8 => *(address as *mut u8) = self.int(value) as u8,
-                Element::I32 => (address as *mut i32).write_unaligned(self.int(value) as i32),
-                Element::I64 => (address as *mut i64).write_unaligned(self.int(value)),
-                Element::F32 => (address as *mut f32).write_unaligned(self.single(value)),
-                Element::F64 => (address as *mut f64).write_unaligned(self.double(value)),
+                ElementType::Bool | ElementType::U8 => {
+                    *(address as *mut u8) = self.int(value) as u8
+                }
+                ElementType::I32 => (address as *mut i32).write_unaligned(self.int(value) as i32),
+                ElementType::I64 => (address as *mut i64).write_unaligned(self.int(value)),
+                ElementType::F32 => (address as *mut f32).write_unaligned(self.single(value)),
+                ElementType::F64 => (address as *mut f64).write_unaligned(self.double(value)),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The kinds of values: Python's numbers and NumPy's, and what becomes of two of them.
 //!
-//! Owns [`Kind`], [`Class`] and [`Element`]. Not here: operations (`versions`).
+//! Owns [`Kind`], [`SlotClass`] and [`ElementType`]. Not here: operations (`versions`).
 
 /// A kind of value that a name may have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ pub const KINDS: [Kind; 10] = [
 
 /// How a value is held.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Class {
+pub enum SlotClass {
     /// 64 bits, sign extended; truth values are 0 and 1.
     Integer,
     /// A `float64`.
@@ -55,11 +55,11 @@ pub enum Class {
 
 impl Kind {
     /// How its values are held.
-    pub fn class(self) -> Class {
+    pub fn class(self) -> SlotClass {
         match self {
-            Kind::Float | Kind::F64 => Class::Double,
-            Kind::F32 => Class::Single,
-            _ => Class::Integer,
+            Kind::Float | Kind::F64 => SlotClass::Double,
+            Kind::F32 => SlotClass::Single,
+            _ => SlotClass::Integer,
         }
     }
 
@@ -103,7 +103,7 @@ impl Kind {
 
 /// The dtype of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Element {
+pub enum ElementType {
     /// `bool`.
     Bool,
     /// `uint8`.
@@ -118,25 +118,25 @@ pub enum Element {
     F64,
 }
 
-impl Element {
+impl ElementType {
     /// The kind of its elements, read.
     pub fn kind(self) -> Kind {
         match self {
-            Element::Bool => Kind::NumpyBool,
-            Element::U8 => Kind::U8,
-            Element::I32 => Kind::I32,
-            Element::I64 => Kind::I64,
-            Element::F32 => Kind::F32,
-            Element::F64 => Kind::F64,
+            ElementType::Bool => Kind::NumpyBool,
+            ElementType::U8 => Kind::U8,
+            ElementType::I32 => Kind::I32,
+            ElementType::I64 => Kind::I64,
+            ElementType::F32 => Kind::F32,
+            ElementType::F64 => Kind::F64,
         }
     }
 
     /// Bytes of an element.
     pub fn bytes(self) -> i64 {
         match self {
-            Element::Bool | Element::U8 => 1,
-            Element::I32 | Element::F32 => 4,
-            Element::I64 | Element::F64 => 8,
+            ElementType::Bool | ElementType::U8 => 1,
+            ElementType::I32 | ElementType::F32 => 4,
+            ElementType::I64 | ElementType::F64 => 8,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Machine code of typed code, by Cranelift.
 //!
-//! Owns [`Compiled`] and all that calls code. The code refers to nothing outside but functions by their addresses, so
-//! that no relocation is left; where one is, there is no code. Not here: which operations there are (`code.rs`), what
+//! Owns [`MachineCode`] and all that calls code. It refers to nothing outside but functions by their addresses, so that
+//! no relocation is left; where one is, there is no code. Not here: which operations there are (`code.rs`), what
 //! runs without code (`interpreter.rs`).
 
 use std::ffi::c_void;
@@ -19,18 +19,18 @@ use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use memmap2::{Mmap, MmapMut};
 
-use crate::code::{Block, Code, End, Floating, Integer, Operation, Plain, Slot, Test};
-use crate::kinds::{Class, Element};
-use crate::version::{FIRST_ROUNDS, Pause};
+use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::kinds::{ElementType, SlotClass};
+use crate::pause::{FIRST_ROUNDS, Pause};
 
 type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
 
 /// Code of a version.
-pub struct Compiled {
+pub struct MachineCode {
     memory: Mmap,
 }
 
-impl Compiled {
+impl MachineCode {
     /// Compiles; `None` where that cannot be done on this machine.
     pub fn new(code: &Code) -> Option<Self> {
         // Elsewhere caches of instructions need care.
@@ -60,7 +60,7 @@ impl Compiled {
     ///
     /// # Safety
     ///
-    /// As of [`crate::Version::run`].
+    /// As of [`crate::NestVersion::run`].
     pub unsafe fn run(&self, state: &mut [u64], pause: &mut Pause) -> usize {
         // SAFETY: the memory holds a function of this type, which `emit` wrote.
         let entry: Entry = unsafe { std::mem::transmute(self.memory.as_ptr()) };
@@ -93,11 +93,11 @@ fn signature(isa: &OwnedTargetIsa, given: &[Type], result: Type) -> Signature {
     signature
 }
 
-fn type_of(class: Class) -> Type {
+fn type_of(class: SlotClass) -> Type {
     match class {
-        Class::Integer => I64,
-        Class::Double => F64,
-        Class::Single => F32,
+        SlotClass::Integer => I64,
+        SlotClass::Double => F64,
+        SlotClass::Single => F32,
     }
 }
 
@@ -197,7 +197,7 @@ impl<'a> Emitter<'a> {
         self.builder.def_var(self.slots[slot as usize], value);
     }
 
-    fn class(&self, slot: Slot) -> Class {
+    fn class(&self, slot: Slot) -> SlotClass {
         self.code.slots[slot as usize]
     }
 
@@ -211,14 +211,14 @@ impl<'a> Emitter<'a> {
             self.operation(operation);
         }
         match block.end {
-            End::Jump(next) => {
+            BlockEnd::Jump(next) => {
                 self.builder.ins().jump(self.blocks[next], &[]);
             }
-            End::Branch(test, inside, beside) => {
+            BlockEnd::Branch(test, inside, beside) => {
                 let test = self.get(test);
                 self.builder.ins().brif(test, self.blocks[inside], &[], self.blocks[beside], &[]);
             }
-            End::Leave => {
+            BlockEnd::Leave => {
                 let exit = self.exit();
                 self.builder.ins().jump(exit, &[]);
             }
@@ -272,7 +272,7 @@ impl<'a> Emitter<'a> {
             Operation::Compare(test, to, a, b) => {
                 let class = self.class(a);
                 let (a, b) = (self.get(a), self.get(b));
-                let holds = if class == Class::Integer {
+                let holds = if class == SlotClass::Integer {
                     self.builder.ins().icmp(of_integers(test), a, b)
                 } else {
                     self.builder.ins().fcmp(of_floats(test), a, b)
@@ -293,9 +293,9 @@ impl<'a> Emitter<'a> {
             Operation::Plain(does, to, from) => {
                 let from = self.get(from);
                 let value = match does {
-                    Plain::Neg => self.builder.ins().fneg(from),
-                    Plain::Abs => self.builder.ins().fabs(from),
-                    Plain::Sqrt => self.builder.ins().sqrt(from),
+                    FloatFunction::Neg => self.builder.ins().fneg(from),
+                    FloatFunction::Abs => self.builder.ins().fabs(from),
+                    FloatFunction::Sqrt => self.builder.ins().sqrt(from),
                 };
                 self.put(to, value);
             }
@@ -323,9 +323,9 @@ impl<'a> Emitter<'a> {
                 let class = self.class(from);
                 let from = self.get(from);
                 let value = match class {
-                    Class::Integer => from,
-                    Class::Double => self.builder.ins().bitcast(I64, MemFlags::new(), from),
-                    Class::Single => {
+                    SlotClass::Integer => from,
+                    SlotClass::Double => self.builder.ins().bitcast(I64, MemFlags::new(), from),
+                    SlotClass::Single => {
                         let bits = self.builder.ins().bitcast(I32, MemFlags::new(), from);
                         self.builder.ins().uextend(I64, bits)
                     }
@@ -392,21 +392,23 @@ impl<'a> Emitter<'a> {
             Operation::Read(element, to, place) => {
                 let (place, flags) = (self.get(place), MemFlags::trusted());
                 let value = match element {
-                    Element::Bool | Element::U8 => self.builder.ins().uload8(I64, flags, place, 0),
-                    Element::I32 => self.builder.ins().sload32(flags, place, 0),
-                    Element::I64 => self.builder.ins().load(I64, flags, place, 0),
-                    Element::F32 => self.builder.ins().load(F32, flags, place, 0),
-                    Element::F64 => self.builder.ins().load(F64, flags, place, 0),
+                    ElementType::Bool | ElementType::U8 => {
+                        self.builder.ins().uload8(I64, flags, place, 0)
+                    }
+                    ElementType::I32 => self.builder.ins().sload32(flags, place, 0),
+                    ElementType::I64 => self.builder.ins().load(I64, flags, place, 0),
+                    ElementType::F32 => self.builder.ins().load(F32, flags, place, 0),
+                    ElementType::F64 => self.builder.ins().load(F64, flags, place, 0),
                 };
                 self.put(to, value);
             }
             Operation::Write(element, place, value) => {
                 let (place, value, flags) = (self.get(place), self.get(value), MemFlags::trusted());
                 match element {
-                    Element::Bool | Element::U8 => {
+                    ElementType::Bool | ElementType::U8 => {
                         self.builder.ins().istore8(flags, value, place, 0)
                     }
-                    Element::I32 => self.builder.ins().istore32(flags, value, place, 0),
+                    ElementType::I32 => self.builder.ins().istore32(flags, value, place, 0),
                     _ => self.builder.ins().store(flags, value, place, 0),
                 };
             }
@@ -467,7 +469,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn quiet(&mut self, result: Slot, from: [Slot; 2]) {
-        let is_single = self.class(result) == Class::Single;
+        let is_single = self.class(result) == SlotClass::Single;
         let constant = |emitter: &mut Self, of: f64| {
             if is_single {
                 emitter.builder.ins().f32const(of as f32)

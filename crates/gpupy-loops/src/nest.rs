@@ -1,12 +1,12 @@
 //! A nest of loops as the program has it: statements and expressions, without types.
 //!
 //! Owns [`Nest`]. It comes from Python as JSON; names are numbers in the list of the nest's names. Statements are
-//! counted from the loop on, which is 0, in the order of the text. Not here: which texts become one (gpupy-py's
-//! `_loops/lowering.py`), control flow (`flow.rs`).
+//! counted from the loop on, which is 0, in the order of the text. Not here: which texts become one (gpupy-py),
+//! control flow (`flow.rs`).
 
 use serde::Deserialize;
 
-use crate::functions::Function;
+use crate::called_functions::NamedFunction;
 
 /// A name's place in [`Nest::names`].
 pub type Name = usize;
@@ -35,7 +35,7 @@ pub enum Does {
     /// Evaluates an expression, and assigns it to targets from left to right.
     Assign(Vec<Target>, Expression),
     /// `target op= value`.
-    InPlace(Target, Binary, Expression),
+    InPlace(Target, BinaryOperator, Expression),
     /// `if`, with `else`.
     If(Expression, Vec<Statement>, Vec<Statement>),
     /// `for name in range(...)`, with `else`.
@@ -77,9 +77,9 @@ pub enum Expression {
     /// A tuple, which only targets take apart.
     Tuple(Vec<Expression>),
     /// An operator between two.
-    Binary(Binary, Box<Expression>, Box<Expression>),
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An operator before one.
-    Unary(Unary, Box<Expression>),
+    Unary(UnaryOperator, Box<Expression>),
     /// `and` between all; else `or`.
     Logic(bool, Vec<Expression>),
     /// A chain of comparisons.
@@ -91,13 +91,13 @@ pub enum Expression {
     /// An axis's length.
     Extent(Name, isize),
     /// A call.
-    Call(Function, Vec<Expression>),
+    Call(NamedFunction, Vec<Expression>),
 }
 
 /// Operators between two values.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Binary {
+pub enum BinaryOperator {
     Add,
     Sub,
     Mult,
@@ -115,7 +115,7 @@ pub enum Binary {
 /// Operators before a value.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Unary {
+pub enum UnaryOperator {
     USub,
     UAdd,
     Invert,

@@ -1,6 +1,6 @@
 //! Machine code does what the interpreter does, and both leave where they should.
 
-use crate::{Element, Given, Kind, Nest, Pause, Reason, Version, flow, layout};
+use crate::{ElementType, Given, Kind, Nest, NestVersion, Pause, Reason, flow, layout};
 
 /// Runs a nest by both; gives the reason and the statement of the exit, and the names' words.
 fn check(
@@ -16,7 +16,7 @@ fn check(
     let mut found = Vec::new();
     for is_interpreted in [true, false] {
         arrays.clone_from_slice(&before);
-        let version = Version::new(&flow, given, is_interpreted).expect("a version");
+        let version = NestVersion::new(&flow, given, is_interpreted).expect("a version");
         assert_eq!(version.is_compiled(), !is_interpreted && cfg!(target_arch = "x86_64"));
         let mut state = vec![0; count];
         for (name, one) in given.iter().enumerate() {
@@ -61,7 +61,7 @@ fn loop_of(names: usize, body: &str) -> String {
 }
 
 const INT: Given = Given::Number(Kind::Int, true);
-const ARRAY: Given = Given::Array(Element::F64, 1, true, true);
+const ARRAY: Given = Given::Array(ElementType::F64, 1, true, true);
 
 #[test]
 fn a_sum_takes_the_kind_of_its_elements() {
@@ -115,7 +115,7 @@ fn pauses_end_a_nest_where_they_say_so() {
     let flow = flow(&nest);
     let given = [Given::Other, INT, INT];
     for is_interpreted in [true, false] {
-        let version = Version::new(&flow, &given, is_interpreted).expect("a version");
+        let version = NestVersion::new(&flow, &given, is_interpreted).expect("a version");
         let mut state = vec![0; layout(&given, 1).1];
         state[2] = 1 << 39;
         let mut left = 3;

@@ -1,7 +1,8 @@
 """Random functions of loops over elements, and what they leave behind.
 
-Owns ``Drawn`` and ``outcome``. A drawn function has arguments of many kinds: arrays of each dtype, strided, of one
-memory, read-only, empty; numbers of Python's and NumPy's, at the ends of their ranges. Not here: the tests.
+Owns ``Drawn`` and ``outcome``. A drawn function has arguments of many kinds: arrays of each dtype, strided,
+of one memory, read-only, empty; numbers of Python's and NumPy's, at the ends of their ranges. Not here: the
+tests.
 """
 
 import linecache
@@ -15,25 +16,42 @@ import numpy as np
 
 FILE = "of_loops.py"
 
-EXPRESSIONS = """\
-a|b|s|i|j|k|n|x[i]|y[j]|m[i, j]|m[i][j]|x[-1]|x[i - 1]|y[i + 1]|m[i - 1, j]|len(x)|m.shape[0]|y.shape[-1]|0|1|2|-3|7
-0.5|-1.5|2.0|1e300|True|a + 1|b - i|i * 2|a * i|a * 3|a + s|s * 0.5|s + x[i]|b - y[j]|a / b|x[i] / y[j]|a // b|a % b|i % 3
-i // 2|s // 2|s % 1.5|2 ** i|s ** 0.5|x[i] ** 2|i ** 3|a & 3|b | 1|a ^ b|i << 2|a >> 1|-a|+s|~i|-x[i]|not a|abs(a)
-abs(x[i])|max(a, b)|min(x[i], s)|max(0, x[i])|min(a, b, s)|int(s)|float(a)|bool(a)|int(x[i])|float(y[j])|math.sqrt(s)
-math.sin(s)|math.exp(a)|math.log(s)|math.floor(s)|math.ceil(x[i])|math.atan2(a, s)|math.pow(s, 2)|np.sqrt(s)
-np.abs(x[i])|np.maximum(s, y[j])|np.minimum(x[i], s)|np.float64(a)|np.float32(s)|np.int64(a)|math.pi|np.pi * s
-a if i > j else b|x[i] if s else a|a and b|a or x[i]|x[i] and y[j]|a < b|x[i] > y[j]|0 <= i < n|a == b|s != x[i]
-i == j or a > 2|not (i and j)|a < s <= 3|s + x[i] * y[j]|x[i] + m[i, j]|(a + b) * 0.5|a - b - i|K + a|x[x[i]]|y[b]""".replace(
-    "\n", "|"
-).split("|")
-# Names with operators in them were cut above.
-EXPRESSIONS += ["b | 1", "a | i", "x[i] | 1"]
-EXPRESSIONS = [one for one in EXPRESSIONS if one.strip() and one not in ("b ", " 1")]
+EXPRESSIONS = (
+    """\
+a; b; s; i; j; k; n; x[i]; y[j]; m[i, j]; m[i][j]; x[-1]; x[i - 1]; y[i + 1]; m[i - 1, j]; len(x)
+m.shape[0]; y.shape[-1]; 0; 1; 2; -3; 7; 0.5; -1.5; 2.0; 1e300; True; a + 1; b - i; i * 2; a * i
+a * 3; a + s; s * 0.5; s + x[i]; b - y[j]; a / b; x[i] / y[j]; a // b; a % b; i % 3; i // 2; s // 2
+s % 1.5; 2 ** i; s ** 0.5; x[i] ** 2; i ** 3; a & 3; b | 1; a ^ b; i << 2; a >> 1; -a; +s; ~i; -x[i]
+not a; abs(a); abs(x[i]); max(a, b); min(x[i], s); max(0, x[i]); min(a, b, s); int(s); float(a)
+bool(a); int(x[i]); float(y[j]); math.sqrt(s); math.sin(s); math.exp(a); math.log(s); math.floor(s)
+math.ceil(x[i]); math.atan2(a, s); math.pow(s, 2); np.sqrt(s); np.abs(x[i]); np.maximum(s, y[j])
+np.minimum(x[i], s); np.float64(a); np.float32(s); np.int64(a); math.pi; np.pi * s
+a if i > j else b; x[i] if s else a; a and b; a or x[i]; x[i] and y[j]; a < b; x[i] > y[j]
+0 <= i < n; a == b; s != x[i]; i == j or a > 2; not (i and j); a < s <= 3; s + x[i] * y[j]
+x[i] + m[i, j]; (a + b) * 0.5; a - b - i; K + a; x[x[i]]; y[b]; a | i; x[i] | 1
+s - x[i] * x[i] * 0.5 + y[j]; (x[i] + y[j]) * s / (a - x[i]); x[i] * y[j] - y[j] * x[i] + s * x[i]
+(x[i] - s) // y[j] + x[i]; s / (x[i] * 1e300); max(x[i] * 2, y[j] + s)
+""".strip()
+    .replace("\n", "; ")
+    .split("; ")
+)
 TARGETS = "a b s k x[i] y[j] m[i,j] x[-1] m[i][j] y[i+1] m[i-1,j] x[k]".split()
 HEADS = """\
-for i in range(n):|for i in range(len(x)):|for j in range(i):|for j in range(n):|for k in range(1, n):|for i in range(n, 0, -1):
-for j in range(0, n, 2):|for i in range(2):|for j in range(m.shape[1]):|for k in range(max(a, -3), min(b, 9)):|for i in range(0):
-for k in range(n, n + 3, K):|for j in range(3, i, -1):|for i in range(min(b, 4)):""".replace("\n", "|").split("|")
+for i in range(n):
+for i in range(len(x)):
+for j in range(i):
+for j in range(n):
+for k in range(1, n):
+for i in range(n, 0, -1):
+for j in range(0, n, 2):
+for i in range(2):
+for j in range(m.shape[1]):
+for k in range(max(a, -3), min(b, 9)):
+for i in range(0):
+for k in range(n, n + 3, K):
+for j in range(3, i, -1):
+for i in range(min(b, 4)):
+""".splitlines()
 PLAIN_SIGNS = "+= -= /= //= %=".split()
 
 
@@ -74,7 +92,18 @@ class Drawn:
         if draw < 0.88:
             jumps = ["break", "continue"] if is_in_loop else []
             return f"if {self.expression()}: {rng.choice([*jumps, 'pass', 'return locals()', 'a = 1'])}"
-        return rng.choice(["a, b = b, a", "x[i], x[j] = x[j], x[i]", "s = 0.0", "a = 0", "s += x[i]", "x[i] *= 2", "a *= 3", "pass"])
+        return rng.choice(
+            [
+                "a, b = b, a",
+                "x[i], x[j] = x[j], x[i]",
+                "s = 0.0",
+                "a = 0",
+                "s += x[i]",
+                "x[i] *= 2",
+                "a *= 3",
+                "pass",
+            ]
+        )
 
     def block(self, depth, most, is_in_loop=True):
         for _ in range(self.rng.randrange(1, 4)):
@@ -121,7 +150,15 @@ DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "?"]
 NUMBERS = [
     *(0, 1, 2, 3, 5, -2, 2**31, 2**53 + 1, 2**62, -(2**63), 2**63, True, False),
     *(0.0, -0.0, 1.5, -2.5, 1e308, 1e-310, float("inf"), float("nan")),
-    *(np.float64(2.5), np.float32(1.5), np.int64(3), np.int32(4), np.uint8(250), np.bool_(True), np.int64(2**62)),
+    *(
+        np.float64(2.5),
+        np.float32(1.5),
+        np.int64(3),
+        np.int32(4),
+        np.uint8(250),
+        np.bool_(True),
+        np.int64(2**62),
+    ),
 ]
 
 
@@ -132,7 +169,9 @@ def _arguments(rng):
         values = [rng.choice([0, 1, 2, 3, 4, 7, 100, -1, 2.5, 0.1]) for _ in range(size)]
         if dtype.kind == "f" and rng.random() < 0.15:
             values = [rng.choice([value, float("nan"), float("inf"), 1e38]) for value in values]
-        found = np.array(values, "f8").astype("i8" if dtype.kind == "u" else dtype).astype(dtype).reshape(shape)
+        found = (
+            np.array(values, "f8").astype("i8" if dtype.kind == "u" else dtype).astype(dtype).reshape(shape)
+        )
         draw = rng.random()
         if draw < 0.15:
             wide = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)

@@ -44,10 +44,11 @@ Loops of the program: those that qualify by their text may run compiled, others 
   line 12, in main: `for step in range(3):` runs in Python: a call of `print`, which is on no list (line 14)
 
 {0}helper.py: 1 loop, 1 would qualify
-  line 3, in total: `for item in v: s += item` runs in Python, as it has a `for` over another thing than a range (line 3)
+  line 3, in total: `for item in v: s += item` runs in Python, as it has {2} (line 3)
 """
 # A program's own file has sites; a module that is run by its name, or installs gpupy, was compiled before.
 SITE, NONE = "may run compiled; it did not: it has few steps", "would qualify, with 1 loop in it"
+OTHER = "a `for` over another thing than a range"
 
 
 @pytest.fixture
@@ -74,14 +75,14 @@ def run(folder, *arguments, given=None, **variables):
 @pytest.mark.parametrize("way", [["program.py"], ["-m", "program"]])
 def test_the_programs_own_modules_are_told_of(folder, way):
     how = SITE if way == ["program.py"] else NONE
-    assert run(folder, "-m", "gpupy", *way) == OUTPUT + LOOPS.format(f"{folder}/", how)
+    assert run(folder, "-m", "gpupy", *way) == OUTPUT + LOOPS.format(f"{folder}/", how, OTHER)
 
 
 def test_a_program_that_installs_gpupy_is_told_of(folder):
     text = "import gpupy; gpupy.install()\n" + PROGRAM + "print(np.loops())\n"
     (folder / "program.py").write_text(text)
     found = run(folder, "program.py")
-    wanted = LOOPS.format(f"{folder}/", NONE).replace("line 6", "line 7").replace("line 12", "line 13")
+    wanted = LOOPS.format(f"{folder}/", NONE, OTHER).replace("line 6", "line 7").replace("line 12", "line 13")
     assert found == OUTPUT + wanted.replace("line 14", "line 15")
 
 
@@ -215,7 +216,9 @@ def test_warnings_of_the_parser_are_not_heard_again():
 
 def test_a_long_line_is_cut():
     text = str(loop_report._found("text.py", f"for i in range({'9' * 100}): pass\n"))
-    assert "9…` runs in Python, as it has a constant of type `int`" in text and len(text.splitlines()[1]) < 170
+    assert (
+        "9…` runs in Python, as it has a constant of type `int`" in text and len(text.splitlines()[1]) < 170
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))

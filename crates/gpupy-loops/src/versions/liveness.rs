@@ -2,7 +2,7 @@
 //!
 //! Exits read no registers here: what a name is that is not read again travels as a number beside its kind.
 
-use crate::flow::{End, Flow, Register, Step};
+use crate::flow::{Flow, FlowEnd, FlowRegister, FlowStep};
 
 /// By block and register: whether its value is read before it is written again.
 pub(super) fn live(flow: &Flow) -> Vec<Vec<bool>> {
@@ -25,24 +25,24 @@ pub(super) fn live(flow: &Flow) -> Vec<Vec<bool>> {
 fn before(flow: &Flow, number: usize, found: &[Vec<bool>]) -> Vec<bool> {
     let block = &flow.blocks[number];
     let mut live = vec![false; flow.registers];
-    let mut join = |block: usize, without: Option<Register>| {
+    let mut join = |block: usize, without: Option<FlowRegister>| {
         for (register, is_live) in found[block].iter().enumerate() {
             live[register] |= *is_live && Some(register) != without;
         }
     };
     match block.end {
-        End::Jump(next) => join(next, None),
-        End::Branch(_, inside, beside) => {
+        FlowEnd::Jump(next) => join(next, None),
+        FlowEnd::Branch(_, inside, beside) => {
             join(inside, None);
             join(beside, None);
         }
-        End::Next(one, inside, beside) => {
+        FlowEnd::Next(one, inside, beside) => {
             join(inside, Some(flow.loops[one].target));
             join(beside, None);
         }
-        End::Leave | End::Done => {}
+        FlowEnd::Leave | FlowEnd::Done => {}
     }
-    if let End::Branch(test, ..) = block.end {
+    if let FlowEnd::Branch(test, ..) = block.end {
         live[test] = true;
     }
     for step in block.steps.iter().rev() {
@@ -58,21 +58,22 @@ fn before(flow: &Flow, number: usize, found: &[Vec<bool>]) -> Vec<bool> {
 }
 
 /// The register that a step writes, and those that it reads.
-fn registers(step: &Step) -> (Option<Register>, Vec<Register>) {
+fn registers(step: &FlowStep) -> (Option<FlowRegister>, Vec<FlowRegister>) {
     match step {
-        Step::Int(to, _) | Step::Float(to, _) | Step::Bool(to, _) | Step::Extent(to, ..) => {
-            (Some(*to), vec![])
-        }
-        Step::Move(to, from)
-        | Step::Unary(_, to, from)
-        | Step::Get(to, _, from)
-        | Step::Convert(to, _, from) => (Some(*to), vec![*from]),
-        Step::Binary(_, to, left, right) | Step::Compare(_, to, left, right) => {
+        FlowStep::Int(to, _)
+        | FlowStep::Float(to, _)
+        | FlowStep::Bool(to, _)
+        | FlowStep::Extent(to, ..) => (Some(*to), vec![]),
+        FlowStep::Move(to, from)
+        | FlowStep::Unary(_, to, from)
+        | FlowStep::Get(to, _, from)
+        | FlowStep::Convert(to, _, from) => (Some(*to), vec![*from]),
+        FlowStep::Binary(_, to, left, right) | FlowStep::Compare(_, to, left, right) => {
             (Some(*to), vec![*left, *right])
         }
-        Step::Call(_, to, given) | Step::Locate(to, _, given) => (Some(*to), given.clone()),
-        Step::Put(_, place, value) => (None, vec![*place, *value]),
-        Step::Begin(_, given) => (None, given.clone()),
-        Step::Poll => (None, vec![]),
+        FlowStep::Call(_, to, given) | FlowStep::Locate(to, _, given) => (Some(*to), given.clone()),
+        FlowStep::Put(_, place, value) => (None, vec![*place, *value]),
+        FlowStep::Begin(_, given) => (None, given.clone()),
+        FlowStep::Poll => (None, vec![]),
     }
 }

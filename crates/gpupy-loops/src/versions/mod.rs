@@ -5,18 +5,18 @@
 //! versions of the loop's body. Names that are not read again carry the number of their kind beside their bits: they
 //! make no version. Where a kind is not known, the code leaves before the statement.
 //!
-//! Not here: operators (`arithmetic.rs`), functions (`calls.rs`), arrays (`elements.rs`).
+//! Not here: operators (`number_operators.rs`), functions (`function_calls.rs`), arrays (`array_elements.rs`).
 
-mod arithmetic;
-mod calls;
-mod elements;
+mod array_elements;
+mod function_calls;
 mod liveness;
+mod number_operators;
 
 use rustc_hash::FxHashMap;
 
-use crate::code::{Block, Code, End, Exit, Integer, Operation, Reason, Slot, Test};
-use crate::flow::{self, Flow, Register, Step};
-use crate::kinds::{Class, Element, Kind};
+use crate::code::{Block, BlockEnd, Code, Exit, Integer, Operation, Reason, Slot, Test};
+use crate::flow::{self, Flow, FlowRegister, FlowStep};
+use crate::kinds::{ElementType, Kind, SlotClass};
 
 /// What a name is when the nest is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,7 +25,7 @@ pub enum Given {
     Number(Kind, bool),
     /// An array: its dtype, how many axes, whether the elements of its last one lie side by side, whether it may be
     /// written.
-    Array(Element, usize, bool, bool),
+    Array(ElementType, usize, bool, bool),
     /// No value, or another one.
     Other,
 }
@@ -44,8 +44,8 @@ struct Unknown;
 type Known<T> = Result<T, Unknown>;
 
 /// Where an array's description is in the state, and in slots.
-struct Array {
-    element: Element,
+struct ArrayPlace {
+    element: ElementType,
     is_compact: bool,
     is_writeable: bool,
     base: Slot,
@@ -70,7 +70,7 @@ pub fn layout(names: &[Given], loops: usize) -> (Vec<usize>, usize) {
 
 /// Typed code of a flow for what its names are; `None` where that would be too much of it.
 pub fn code(flow: &Flow, given: &[Given]) -> Option<Code> {
-    let mut writer = Writer::new(flow, given);
+    let mut writer = VersionWriter::new(flow, given);
     writer.entry(given);
     while let Some((block, number)) = writer.open.pop() {
         writer.block(block, number);
@@ -88,35 +88,35 @@ pub fn code(flow: &Flow, given: &[Given]) -> Option<Code> {
 
 /// What a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Held {
+enum HeldKind {
     /// A value of this kind, in the register's slot of its class.
     Value(Kind),
     /// Bits and the number of a kind, in two slots.
     Any,
 }
 
-struct Writer<'a> {
+struct VersionWriter<'a> {
     flow: &'a Flow,
     live: Vec<Vec<bool>>,
     // By register: slots of its classes, with a further one for the number of a kind.
-    homes: FxHashMap<(Register, Option<Class>), Slot>,
-    slots: Vec<Class>,
+    homes: FxHashMap<(FlowRegister, Option<SlotClass>), Slot>,
+    slots: Vec<SlotClass>,
     blocks: Vec<Block>,
     exits: Vec<Exit>,
-    versions: FxHashMap<(usize, Vec<Held>), usize>,
-    open: Vec<((usize, Vec<Held>), usize)>,
-    arrays: Vec<Option<Array>>,
+    versions: FxHashMap<(usize, Vec<HeldKind>), usize>,
+    open: Vec<((usize, Vec<HeldKind>), usize)>,
+    arrays: Vec<Option<ArrayPlace>>,
     // By name: what it is at entry has few bits, or is no integer.
     has_few_bits: Vec<bool>,
     // Of the block that is written.
-    held: Vec<Held>,
+    held: Vec<HeldKind>,
     operations: Vec<Operation>,
     // Bits of integers, where they are known to be fewer than 64.
-    bits: FxHashMap<Register, u32>,
-    constants: FxHashMap<Register, i64>,
+    bits: FxHashMap<FlowRegister, u32>,
+    constants: FxHashMap<FlowRegister, i64>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> VersionWriter<'a> {
     fn new(flow: &'a Flow, given: &[Given]) -> Self {
         let has_few_bits = given
             .iter()
@@ -133,28 +133,28 @@ impl<'a> Writer<'a> {
             open: Vec::new(),
             arrays: Vec::new(),
             has_few_bits,
-            held: vec![Held::Value(Kind::Kept); flow.registers],
+            held: vec![HeldKind::Value(Kind::Kept); flow.registers],
             operations: Vec::new(),
             bits: FxHashMap::default(),
             constants: FxHashMap::default(),
         }
     }
 
-    fn fresh(&mut self, class: Class) -> Slot {
+    fn fresh(&mut self, class: SlotClass) -> Slot {
         self.slots.push(class);
         (self.slots.len() - 1) as Slot
     }
 
-    fn home(&mut self, register: Register, class: Class) -> Slot {
+    fn home(&mut self, register: FlowRegister, class: SlotClass) -> Slot {
         self.place(register, Some(class), class)
     }
 
     /// The slot with the number of a name's kind.
-    fn kind_slot(&mut self, register: Register) -> Slot {
-        self.place(register, None, Class::Integer)
+    fn kind_slot(&mut self, register: FlowRegister) -> Slot {
+        self.place(register, None, SlotClass::Integer)
     }
 
-    fn place(&mut self, register: Register, key: Option<Class>, class: Class) -> Slot {
+    fn place(&mut self, register: FlowRegister, key: Option<SlotClass>, class: SlotClass) -> Slot {
         if let Some(&slot) = self.homes.get(&(register, key)) {
             return slot;
         }
@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A name that the nest binds; others keep their kinds.
-    fn is_bound(&self, register: Register) -> bool {
+    fn is_bound(&self, register: FlowRegister) -> bool {
         register < self.flow.names && self.flow.is_bound[register]
     }
 
@@ -178,14 +178,14 @@ impl<'a> Writer<'a> {
             let kind = if let Given::Number(kind, _) = one { *kind } else { Kind::Kept };
             let word = 2 * name as u32;
             if self.is_bound(name) && !self.live[0][name] {
-                let (bits, number) = (self.home(name, Class::Integer), self.kind_slot(name));
+                let (bits, number) = (self.home(name, SlotClass::Integer), self.kind_slot(name));
                 self.push(Operation::Fetch(bits, word));
                 self.push(Operation::Fetch(number, word + 1));
-                self.held[name] = Held::Any;
+                self.held[name] = HeldKind::Any;
             } else if kind != Kind::Kept {
                 let slot = self.home(name, kind.class());
                 self.push(Operation::Fetch(slot, word));
-                self.held[name] = Held::Value(kind);
+                self.held[name] = HeldKind::Value(kind);
             }
             let array = self.array(*one, places[name] as u32);
             self.arrays.push(array);
@@ -197,16 +197,16 @@ impl<'a> Writer<'a> {
         self.exits.push(Exit { statement: 0, reason: Reason::Value, saved: vec![], kinds: vec![] });
         self.blocks[0].operations = operations;
         self.blocks[0].exit = first;
-        self.blocks[0].end = End::Jump(next);
+        self.blocks[0].end = BlockEnd::Jump(next);
     }
 
-    fn array(&mut self, given: Given, word: u32) -> Option<Array> {
+    fn array(&mut self, given: Given, word: u32) -> Option<ArrayPlace> {
         let Given::Array(element, axes, is_compact, is_writeable) = given else {
             return None;
         };
         let mut next = word;
         let mut fetched = |writer: &mut Self| {
-            let slot = writer.fresh(Class::Integer);
+            let slot = writer.fresh(SlotClass::Integer);
             writer.push(Operation::Fetch(slot, next));
             next += 1;
             slot
@@ -214,11 +214,11 @@ impl<'a> Writer<'a> {
         let base = fetched(self);
         let extents = (0..axes).map(|_| fetched(self)).collect();
         let strides = (0..axes).map(|_| fetched(self)).collect();
-        Some(Array { element, is_compact, is_writeable, base, extents, strides })
+        Some(ArrayPlace { element, is_compact, is_writeable, base, extents, strides })
     }
 
     fn new_block(&mut self) -> usize {
-        self.blocks.push(Block { exit: 0, operations: Vec::new(), end: End::Leave });
+        self.blocks.push(Block { exit: 0, operations: Vec::new(), end: BlockEnd::Leave });
         self.blocks.len() - 1
     }
 
@@ -233,12 +233,12 @@ impl<'a> Writer<'a> {
                 continue;
             }
             if self.is_bound(register) {
-                if let Held::Value(kind) = *held {
+                if let HeldKind::Value(kind) = *held {
                     self.as_any(register, kind);
                 }
-                *held = Held::Any;
+                *held = HeldKind::Any;
             } else if register >= self.flow.names {
-                *held = Held::Value(Kind::Kept);
+                *held = HeldKind::Value(Kind::Kept);
             }
         }
         if let Some(&number) = self.versions.get(&(target, key.clone())) {
@@ -250,9 +250,9 @@ impl<'a> Writer<'a> {
         number
     }
 
-    fn as_any(&mut self, register: Register, kind: Kind) {
-        let (bits, number) = (self.home(register, Class::Integer), self.kind_slot(register));
-        if kind.class() != Class::Integer {
+    fn as_any(&mut self, register: FlowRegister, kind: Kind) {
+        let (bits, number) = (self.home(register, SlotClass::Integer), self.kind_slot(register));
+        if kind.class() != SlotClass::Integer {
             let slot = self.home(register, kind.class());
             self.push(Operation::Bits(bits, slot));
         }
@@ -266,14 +266,14 @@ impl<'a> Writer<'a> {
             let word = 2 * name as u32;
             match self.held[name] {
                 _ if !self.flow.is_bound[name] => {}
-                Held::Value(kind) => {
+                HeldKind::Value(kind) => {
                     if kind != Kind::Kept {
                         exit.saved.push((word, self.home(name, kind.class())));
                     }
                     exit.kinds.push((word + 1, kind));
                 }
-                Held::Any => {
-                    exit.saved.push((word, self.home(name, Class::Integer)));
+                HeldKind::Any => {
+                    exit.saved.push((word, self.home(name, SlotClass::Integer)));
                     exit.saved.push((word + 1, self.kind_slot(name)));
                 }
             }
@@ -281,14 +281,14 @@ impl<'a> Writer<'a> {
         for (number, one) in self.flow.loops.iter().enumerate() {
             for (place, register) in one.state.into_iter().enumerate() {
                 let word = 2 * self.flow.names + 3 * number + place;
-                exit.saved.push((word as u32, self.home(register, Class::Integer)));
+                exit.saved.push((word as u32, self.home(register, SlotClass::Integer)));
             }
         }
         self.exits.push(exit);
         self.exits.len() - 1
     }
 
-    fn block(&mut self, (block, held): (usize, Vec<Held>), number: usize) {
+    fn block(&mut self, (block, held): (usize, Vec<HeldKind>), number: usize) {
         let flow = self.flow;
         let from = &flow.blocks[block];
         self.held = held;
@@ -299,27 +299,27 @@ impl<'a> Writer<'a> {
         let end = is_known.and_then(|()| self.end(&from.end));
         let end = end.unwrap_or_else(|Unknown| {
             self.exits[exit].reason = Reason::Kind;
-            End::Leave
+            BlockEnd::Leave
         });
         match from.end {
-            flow::End::Leave if matches!(end, End::Leave) && is_known.is_ok() => {
+            flow::FlowEnd::Leave if matches!(end, BlockEnd::Leave) && is_known.is_ok() => {
                 self.exits[exit].reason = Reason::Return
             }
-            flow::End::Done if is_known.is_ok() => self.exits[exit].reason = Reason::Done,
+            flow::FlowEnd::Done if is_known.is_ok() => self.exits[exit].reason = Reason::Done,
             _ => {}
         }
         self.blocks[number] = Block { exit, operations: std::mem::take(&mut self.operations), end };
     }
 
-    fn end(&mut self, end: &flow::End) -> Known<End> {
+    fn end(&mut self, end: &flow::FlowEnd) -> Known<BlockEnd> {
         Ok(match *end {
-            flow::End::Jump(next) => End::Jump(self.edge(next)),
-            flow::End::Branch(test, inside, beside) => {
+            flow::FlowEnd::Jump(next) => BlockEnd::Jump(self.edge(next)),
+            flow::FlowEnd::Branch(test, inside, beside) => {
                 let test = self.truth(test)?;
                 self.branch(test, inside, beside, |_| {})
             }
-            flow::End::Next(number, inside, beside) => self.next(number, inside, beside),
-            flow::End::Leave | flow::End::Done => End::Leave,
+            flow::FlowEnd::Next(number, inside, beside) => self.next(number, inside, beside),
+            flow::FlowEnd::Leave | flow::FlowEnd::Done => BlockEnd::Leave,
         })
     }
 
@@ -330,7 +330,7 @@ impl<'a> Writer<'a> {
         inside: usize,
         beside: usize,
         does: impl FnOnce(&mut Self),
-    ) -> End {
+    ) -> BlockEnd {
         let held = self.held.clone();
         let before = std::mem::take(&mut self.operations);
         does(self);
@@ -338,7 +338,7 @@ impl<'a> Writer<'a> {
         self.held = held;
         let beside = self.way(beside);
         self.operations = before;
-        End::Branch(test, inside, beside)
+        BlockEnd::Branch(test, inside, beside)
     }
 
     /// A version of a block, by a block with what has to be done before.
@@ -350,27 +350,27 @@ impl<'a> Writer<'a> {
         }
         let way = self.new_block();
         self.blocks[way].operations = operations;
-        self.blocks[way].end = End::Jump(number);
+        self.blocks[way].end = BlockEnd::Jump(number);
         way
     }
 
-    fn next(&mut self, number: usize, inside: usize, beside: usize) -> End {
+    fn next(&mut self, number: usize, inside: usize, beside: usize) -> BlockEnd {
         let flow = self.flow;
         let one = &flow.loops[number];
-        let [at, stop, step] = one.state.map(|register| self.home(register, Class::Integer));
-        let test = self.fresh(Class::Integer);
+        let [at, stop, step] = one.state.map(|register| self.home(register, SlotClass::Integer));
+        let test = self.fresh(SlotClass::Integer);
         match one.sign {
             1 => self.push(Operation::Compare(Test::Lt, test, at, stop)),
             -1 => self.push(Operation::Compare(Test::Gt, test, at, stop)),
             _ => {
                 // The sign of (at - stop) differs from that of the step.
-                let (rest, zero) = (self.fresh(Class::Integer), self.fresh(Class::Integer));
+                let (rest, zero) = (self.fresh(SlotClass::Integer), self.fresh(SlotClass::Integer));
                 self.push(Operation::Integer(Integer::Sub, rest, at, stop));
-                let is_more = self.fresh(Class::Integer);
+                let is_more = self.fresh(SlotClass::Integer);
                 self.push(Operation::Integer(Integer::Xor, is_more, rest, step));
                 self.push(Operation::Int(zero, 0));
                 self.push(Operation::Compare(Test::Lt, test, is_more, zero));
-                let differs = self.fresh(Class::Integer);
+                let differs = self.fresh(SlotClass::Integer);
                 self.push(Operation::Compare(Test::NotEq, differs, rest, zero));
                 self.push(Operation::Integer(Integer::And, test, test, differs));
             }
@@ -383,23 +383,23 @@ impl<'a> Writer<'a> {
     }
 
     /// The slot of a register that gets a value of a kind.
-    fn define(&mut self, register: Register, kind: Kind) -> Slot {
-        self.held[register] = Held::Value(kind);
+    fn define(&mut self, register: FlowRegister, kind: Kind) -> Slot {
+        self.held[register] = HeldKind::Value(kind);
         self.bits.remove(&register);
         self.constants.remove(&register);
         self.home(register, kind.class())
     }
 
     /// A register's kind and slot.
-    fn operand(&mut self, register: Register) -> Known<(Kind, Slot)> {
+    fn operand(&mut self, register: FlowRegister) -> Known<(Kind, Slot)> {
         match self.held[register] {
-            Held::Value(Kind::Kept) | Held::Any => Err(Unknown),
-            Held::Value(kind) => Ok((kind, self.home(register, kind.class()))),
+            HeldKind::Value(Kind::Kept) | HeldKind::Any => Err(Unknown),
+            HeldKind::Value(kind) => Ok((kind, self.home(register, kind.class()))),
         }
     }
 
     /// How many bits an integer has without its sign.
-    fn bits_of(&self, register: Register, kind: Kind) -> u32 {
+    fn bits_of(&self, register: FlowRegister, kind: Kind) -> u32 {
         let most = match kind {
             Kind::Bool | Kind::NumpyBool => 1,
             Kind::U8 => 8,
@@ -414,55 +414,55 @@ impl<'a> Writer<'a> {
         most.min(few).min(self.bits.get(&register).copied().unwrap_or(63))
     }
 
-    fn step(&mut self, step: &Step) -> Known<()> {
+    fn step(&mut self, step: &FlowStep) -> Known<()> {
         match step {
-            Step::Int(to, value) => {
+            FlowStep::Int(to, value) => {
                 let slot = self.define(*to, Kind::Int);
                 self.bits.insert(*to, 64 - value.unsigned_abs().leading_zeros());
                 self.constants.insert(*to, *value);
                 self.push(Operation::Int(slot, *value));
             }
-            Step::Float(to, value) => {
+            FlowStep::Float(to, value) => {
                 let slot = self.define(*to, Kind::Float);
                 self.push(Operation::Double(slot, *value));
             }
-            Step::Bool(to, value) => {
+            FlowStep::Bool(to, value) => {
                 let slot = self.define(*to, Kind::Bool);
                 self.push(Operation::Int(slot, i64::from(*value)));
             }
-            Step::Move(to, from) => {
+            FlowStep::Move(to, from) => {
                 let (kind, slot) = self.operand(*from)?;
                 let bits = self.bits_of(*from, kind);
                 let home = self.define(*to, kind);
                 self.bits.insert(*to, bits);
                 self.push(Operation::Copy(home, slot));
             }
-            Step::Binary(operation, to, left, right) => {
+            FlowStep::Binary(operation, to, left, right) => {
                 self.binary(*operation, *to, *left, *right)?
             }
-            Step::Unary(operation, to, operand) => self.unary(*operation, *to, *operand)?,
-            Step::Compare(comparison, to, left, right) => {
+            FlowStep::Unary(operation, to, operand) => self.unary(*operation, *to, *operand)?,
+            FlowStep::Compare(comparison, to, left, right) => {
                 self.compare(*comparison, *to, *left, *right)?
             }
-            Step::Call(function, to, given) => self.call(*function, *to, given)?,
-            Step::Locate(to, array, index) => self.locate(*to, *array, index)?,
-            Step::Get(to, array, place) => self.get(*to, *array, *place)?,
-            Step::Convert(to, array, value) => self.convert(*to, *array, *value)?,
-            Step::Put(array, place, value) => self.put(*array, *place, *value)?,
-            Step::Extent(to, array, axis) => self.extent(*to, *array, *axis)?,
-            Step::Begin(number, given) => self.begin(*number, given)?,
-            Step::Poll => self.push(Operation::Poll),
+            FlowStep::Call(function, to, given) => self.call(*function, *to, given)?,
+            FlowStep::Locate(to, array, index) => self.locate(*to, *array, index)?,
+            FlowStep::Get(to, array, place) => self.get(*to, *array, *place)?,
+            FlowStep::Convert(to, array, value) => self.convert(*to, *array, *value)?,
+            FlowStep::Put(array, place, value) => self.put(*array, *place, *value)?,
+            FlowStep::Extent(to, array, axis) => self.extent(*to, *array, *axis)?,
+            FlowStep::Begin(number, given) => self.begin(*number, given)?,
+            FlowStep::Poll => self.push(Operation::Poll),
         }
         Ok(())
     }
 
-    fn begin(&mut self, number: usize, given: &[Register]) -> Known<()> {
+    fn begin(&mut self, number: usize, given: &[FlowRegister]) -> Known<()> {
         let flow = self.flow;
         let state = flow.loops[number].state;
         let mut slots = Vec::new();
         for &register in given {
             let (kind, slot) = self.operand(register)?;
-            if kind.class() != Class::Integer || kind == Kind::NumpyBool {
+            if kind.class() != SlotClass::Integer || kind == Kind::NumpyBool {
                 return Err(Unknown);
             }
             if self.bits_of(register, kind) > BITS_OF_COUNTERS {
@@ -471,7 +471,7 @@ impl<'a> Writer<'a> {
             slots.push(slot);
         }
         let constant = |writer: &mut Self, value| {
-            let slot = writer.fresh(Class::Integer);
+            let slot = writer.fresh(SlotClass::Integer);
             writer.push(Operation::Int(slot, value));
             slot
         };
@@ -494,7 +494,7 @@ impl<'a> Writer<'a> {
     /// Leaves where an integer is not within.
     fn require_within(&mut self, slot: Slot, low: i64, high: i64) {
         for (test, bound) in [(Test::GtE, low), (Test::LtE, high)] {
-            let (limit, holds) = (self.fresh(Class::Integer), self.fresh(Class::Integer));
+            let (limit, holds) = (self.fresh(SlotClass::Integer), self.fresh(SlotClass::Integer));
             self.push(Operation::Int(limit, bound));
             self.push(Operation::Compare(test, holds, slot, limit));
             self.push(Operation::Require(holds));

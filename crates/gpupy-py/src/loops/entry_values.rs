@@ -4,7 +4,7 @@
 //! memory stays in its place, as long as an [`Entered`] does.
 
 use crate::array::ndarray::NdArray;
-use gpupy_loops::{BITS_OF_COUNTERS, Element, Flow, Given, KINDS, Kind, layout};
+use gpupy_loops::{BITS_OF_COUNTERS, ElementType, Flow, Given, KINDS, Kind, layout};
 use numpy::npyffi::flags::NPY_ARRAY_ALIGNED;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -149,12 +149,12 @@ impl<'py> Entered<'py> {
         };
         let dtype = array.dtype();
         let element = match (dtype.kind(), dtype.itemsize()) {
-            (b'f', 8) => Element::F64,
-            (b'f', 4) => Element::F32,
-            (b'i', 8) => Element::I64,
-            (b'i', 4) => Element::I32,
-            (b'u', 1) => Element::U8,
-            (b'b', 1) => Element::Bool,
+            (b'f', 8) => ElementType::F64,
+            (b'f', 4) => ElementType::F32,
+            (b'i', 8) => ElementType::I64,
+            (b'i', 4) => ElementType::I32,
+            (b'u', 1) => ElementType::U8,
+            (b'b', 1) => ElementType::Bool,
             _ => return other,
         };
         // SAFETY: the object is an array, whose fields are read under Python's lock.

@@ -3,7 +3,7 @@
 //! Owns [`LoopNest`]. Versions are kept by what the names are; few of them.
 
 use super::entry_values::{Entered, Types};
-use gpupy_loops::{Flow, Given, Nest, Pause, Reason, Version, flow};
+use gpupy_loops::{Flow, Given, Nest, NestVersion, Pause, Reason, flow};
 use lru::LruCache;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub struct LoopNest {
     names: Vec<String>,
     flow: Flow,
     // `None` where there would be too much code.
-    versions: Mutex<LruCache<Vec<Given>, Option<Arc<Version>>>>,
+    versions: Mutex<LruCache<Vec<Given>, Option<Arc<NestVersion>>>>,
 }
 
 /// Where a run left a nest.
@@ -125,7 +125,7 @@ impl LoopNest {
         given: &[Given],
         may_compile: bool,
         is_interpreted: bool,
-    ) -> Option<Arc<Version>> {
+    ) -> Option<Arc<NestVersion>> {
         let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = versions.get(given) {
             return known.clone();
@@ -133,7 +133,7 @@ impl LoopNest {
         if !may_compile {
             return None;
         }
-        let version = Version::new(&self.flow, given, is_interpreted).map(Arc::new);
+        let version = NestVersion::new(&self.flow, given, is_interpreted).map(Arc::new);
         versions.put(given.to_vec(), version.clone());
         version
     }

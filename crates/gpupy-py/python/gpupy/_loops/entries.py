@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._gpupy import LoopNest
-from . import readers
+from .._session import written_code
 from .lowering import Lowered
 from .sites import Leave, Site
 
@@ -61,14 +61,15 @@ class Entry:
 
     def __call__(self) -> Leave | None:
         frame = sys._getframe(2)
-        if _is_watched() or readers.have_come():
+        if _is_watched() or written_code.has_reader():
             return None
         values = self._values(frame)
         steps = self._count(values)
         if steps < _WORTH_ENTERING:
             return None
         if not self._holds(frame):
-            return self._refuse("a function or a number by its name is another one")
+            self._refuse("a function or a number by its name is another one")
+            return None
         if self._has_shared and threading.active_count() > 1:
             return None
         if np.geterr()["under"] != "ignore":
@@ -78,17 +79,21 @@ class Entry:
                 self._nest = LoopNest(self._lowered.text)
             except ValueError as error:
                 self._site.close()
-                return self._refuse(f"it is not taken: {error}")
+                self._refuse(f"it is not taken: {error}")
+                return None
         self._waiting += steps
         start = time.perf_counter()
         may_compile = self._waiting >= _WORTH_COMPILING
         found = self._nest.run(values, may_compile, lambda: self._goes_on(frame, values), is_interpreted)
         if found is None:
-            return self._refuse("its names are of too many kinds") if may_compile else None
+            if may_compile:
+                self._refuse("its names are of too many kinds")
+            return None
         self.compiling += found.compiling
         self.seconds += time.perf_counter() - start
         if found.statement == 0 and not found.names and found.reason in ("kind", "value"):
-            return self._refuse("its names are of kinds that are not compiled")
+            self._refuse("its names are of kinds that are not compiled")
+            return None
         return self._leave(found)
 
     def _leave(self, found: Any) -> Leave:

@@ -1,7 +1,7 @@
 """A nest of loops as the compiler takes it: from the syntax tree to plain data, without types.
 
-Owns ``lowered``, ``Lowered`` and ``Unlowered``. It goes through what the table of constructs allows, and takes
-less: numbers, elements of arrays by their indices, ranges. Invariants: statements are counted as
+Owns ``lowered``, ``Lowered`` and ``Unlowered``. It goes through what the table of constructs allows, and
+takes less: numbers, elements of arrays by their indices, ranges. Invariants: statements are counted as
 ``sites.py`` counts them; a text that is lowered means here what it means in Python, if its names are what
 the guards say. Not here: which kinds values have (the crate ``gpupy-loops``), how a nest is entered
 (``entries.py``).
@@ -43,7 +43,9 @@ _FUNCTIONS.update(
     (f"math.{name}", {"Math1": name.capitalize()})
     for name in "acos asin atan cos cosh exp expm1 fabs log log10 log1p log2 sin sinh sqrt tan tanh".split()
 )
-_FUNCTIONS.update((f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow"))
+_FUNCTIONS.update(
+    (f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow")
+)
 # How many arguments functions take; others take one.
 _MANY = {"Max": (2, 99), "Min": (2, 99), "NumpyMaximum": (2, 2), "NumpyMinimum": (2, 2)}
 # Numbers that modules have.
@@ -213,14 +215,17 @@ class _Lowering:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 found = self._count_of(operand)
                 return found and f"(-{found})"
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, right=right):
+            case ast.BinOp(
+                left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, right=right
+            ):
                 first, second = self._count_of(left), self._count_of(right)
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}[type(op)]
                 return first and second and f"({first}{sign}{second})"
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
                 return f"len(v[{self._name(name)}])"
             case ast.Subscript(
-                value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=int() as axis)
+                value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
+                slice=ast.Constant(value=int() as axis),
             ):
                 return f"v[{self._name(name)}].shape[{axis}]"
         return None

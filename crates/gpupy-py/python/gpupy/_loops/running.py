@@ -11,8 +11,10 @@ import ast
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from .._session import written_code
 from . import readers, second_copy
 from .entries import Entry
 from .lowering import Lowered, Unlowered, lowered, place
@@ -20,9 +22,7 @@ from .nests import FoundLoop
 from .sites import Site
 
 
-def with_sites(
-    tree: ast.Module, file: str, written: Callable[[], types.CodeType]
-) -> types.CodeType | None:
+def with_sites(tree: ast.Module, file: str, written: Callable[[], types.CodeType]) -> types.CodeType | None:
     """The code of a module whose nests run compiled; None where it has none, or something may read it.
 
     The tree is changed; ``written`` compiles the module as written.
@@ -30,7 +30,8 @@ def with_sites(
     if readers.may_read(tree):
         return None
     code = second_copy.compiled(tree, file, _chosen)
-    readers.note(code, written)
+    written_code.note(code, written)
+    readers.watch()
     return code
 
 
@@ -39,8 +40,11 @@ def _chosen(nest: FoundLoop, node: Any) -> Iterator[tuple[FoundLoop, Any, Callab
     calls = {call.text: call.stands_for for call in nest.facts.calls}
     for loop, at, found in nests(nest, node, calls):
         if isinstance(found, Lowered):
-            given = found
-            yield replace(loop, facts=nest.facts), at, lambda site, given=given: Entry(site, given)
+            yield replace(loop, facts=nest.facts), at, partial(_opened, found)
+
+
+def _opened(found: Lowered, site: Site) -> None:
+    Entry(site, found)
 
 
 def nests(

@@ -76,7 +76,6 @@ class ModuleLoops:
         for inner in loop.inner:
             yield from self._rows(inner, indent + "  ")
 
-
     def _how(self, loop: FoundLoop) -> str | None:
         """What became of a loop that qualifies by its text; None where it has no site."""
         place = loop.place
@@ -127,7 +126,7 @@ class LoopReport:
 
 
 def loops() -> LoopReport:
-    """The loops of the program's own modules: which ran compiled, how often and how long, and why others did not.
+    """The loops of the program's own modules: which ran compiled, how often, how long, why others did not.
 
     The program is one that runs with gpupy in NumPy's place (``python -m gpupy``, ``gpupy.install()``,
     ``%load_ext gpupy``). ``print(gpupy.loops())`` shows each loop with its line. The report's ``loops`` are

@@ -1,24 +1,24 @@
 //! Operators and comparisons by the kinds of their operands: Python's for its numbers, NumPy's for its own (NEP 50).
 
-use super::{Known, Unknown, Writer};
-use crate::code::{Floating, Integer, Operation, Plain, Slot, Test};
-use crate::flow::Register;
-use crate::functions::{Of2, OfIntegers};
-use crate::kinds::{Class, Kind};
-use crate::nest::{Binary, Comparison, Unary};
+use super::{Known, Unknown, VersionWriter};
+use crate::called_functions::{Of2, OfIntegers};
+use crate::code::{FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::flow::FlowRegister;
+use crate::kinds::{Kind, SlotClass};
+use crate::nest::{BinaryOperator, Comparison, UnaryOperator};
 
 /// Integers of at most so many bits are floating-point numbers without loss.
 const BITS_OF_DOUBLES: u32 = 53;
 
-impl Writer<'_> {
+impl VersionWriter<'_> {
     pub(super) fn constant(&mut self, value: i64) -> Slot {
-        let slot = self.fresh(Class::Integer);
+        let slot = self.fresh(SlotClass::Integer);
         self.push(Operation::Int(slot, value));
         slot
     }
 
     pub(super) fn compared(&mut self, test: Test, left: Slot, right: Slot) -> Slot {
-        let slot = self.fresh(Class::Integer);
+        let slot = self.fresh(SlotClass::Integer);
         self.push(Operation::Compare(test, slot, left, right));
         slot
     }
@@ -30,7 +30,7 @@ impl Writer<'_> {
     }
 
     /// 0 or 1: whether a value is true.
-    pub(super) fn truth(&mut self, register: Register) -> Known<Slot> {
+    pub(super) fn truth(&mut self, register: FlowRegister) -> Known<Slot> {
         let (kind, slot) = self.operand(register)?;
         if kind.is_truth() {
             return Ok(slot);
@@ -39,17 +39,17 @@ impl Writer<'_> {
         Ok(self.compared(Test::NotEq, slot, zero))
     }
 
-    pub(super) fn zero(&mut self, class: Class) -> Slot {
+    pub(super) fn zero(&mut self, class: SlotClass) -> Slot {
         match class {
-            Class::Integer => self.constant(0),
-            Class::Double => {
-                let slot = self.fresh(Class::Double);
+            SlotClass::Integer => self.constant(0),
+            SlotClass::Double => {
+                let slot = self.fresh(SlotClass::Double);
                 self.push(Operation::Double(slot, 0.0));
                 slot
             }
-            Class::Single => {
-                let double = self.zero(Class::Double);
-                let slot = self.fresh(Class::Single);
+            SlotClass::Single => {
+                let double = self.zero(SlotClass::Double);
+                let slot = self.fresh(SlotClass::Single);
                 self.push(Operation::ToSingle(slot, double));
                 slot
             }
@@ -58,12 +58,12 @@ impl Writer<'_> {
 
     /// A value as `float64`, rounded.
     pub(super) fn as_double(&mut self, kind: Kind, slot: Slot) -> Slot {
-        if kind.class() == Class::Double {
+        if kind.class() == SlotClass::Double {
             return slot;
         }
-        let double = self.fresh(Class::Double);
+        let double = self.fresh(SlotClass::Double);
         self.push(match kind.class() {
-            Class::Integer => Operation::ToDouble(double, slot),
+            SlotClass::Integer => Operation::ToDouble(double, slot),
             _ => Operation::Widen(double, slot),
         });
         double
@@ -71,14 +71,14 @@ impl Writer<'_> {
 
     /// A value as `float32`, rounded; leaves where that makes it infinite, or rounds an integer twice.
     pub(super) fn as_single(&mut self, kind: Kind, slot: Slot) -> Slot {
-        if kind.class() == Class::Single {
+        if kind.class() == SlotClass::Single {
             return slot;
         }
-        if kind.class() == Class::Integer && matches!(kind, Kind::Int | Kind::I64) {
+        if kind.class() == SlotClass::Integer && matches!(kind, Kind::Int | Kind::I64) {
             self.require_within(slot, -(1 << BITS_OF_DOUBLES), 1 << BITS_OF_DOUBLES);
         }
         let double = self.as_double(kind, slot);
-        let (single, again) = (self.fresh(Class::Single), self.fresh(Class::Double));
+        let (single, again) = (self.fresh(SlotClass::Single), self.fresh(SlotClass::Double));
         self.push(Operation::ToSingle(single, double));
         self.push(Operation::Widen(again, single));
         self.push(Operation::Quiet(again, [double, double]));
@@ -86,33 +86,33 @@ impl Writer<'_> {
     }
 
     /// A value as one of the kind that an operator works in.
-    fn as_kind(&mut self, wanted: Kind, register: Register) -> Known<Slot> {
+    fn as_kind(&mut self, wanted: Kind, register: FlowRegister) -> Known<Slot> {
         let (kind, slot) = self.operand(register)?;
         Ok(match wanted.class() {
-            Class::Integer => {
+            SlotClass::Integer => {
                 // NumPy's small integers take numbers of Python's that they can hold.
                 if let (Some((low, high)), Kind::Int) = (wanted.range(), kind) {
                     self.require_within(slot, low, high);
                 }
                 slot
             }
-            Class::Double => {
+            SlotClass::Double => {
                 // NumPy rounds its integers; Python's are compared as they are, and never too large.
                 if kind == Kind::Int && self.bits_of(register, kind) > BITS_OF_DOUBLES {
                     self.require_within(slot, -(1 << BITS_OF_DOUBLES), 1 << BITS_OF_DOUBLES);
                 }
                 self.as_double(kind, slot)
             }
-            Class::Single => self.as_single(kind, slot),
+            SlotClass::Single => self.as_single(kind, slot),
         })
     }
 
     pub(super) fn compare(
         &mut self,
         comparison: Comparison,
-        to: Register,
-        left: Register,
-        right: Register,
+        to: FlowRegister,
+        left: FlowRegister,
+        right: FlowRegister,
     ) -> Known<()> {
         let ((a, first), (b, second)) = (self.operand(left)?, self.operand(right)?);
         let test = match comparison {
@@ -123,7 +123,8 @@ impl Writer<'_> {
             Comparison::Gt => Test::Gt,
             Comparison::GtE => Test::GtE,
         };
-        let (first, second) = if a.class() == Class::Integer && b.class() == Class::Integer {
+        let (first, second) = if a.class() == SlotClass::Integer && b.class() == SlotClass::Integer
+        {
             (first, second)
         } else {
             let wanted = a.with(b);
@@ -135,8 +136,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn unary(&mut self, operation: Unary, to: Register, operand: Register) -> Known<()> {
-        if operation == Unary::Not {
+    pub(super) fn unary(
+        &mut self,
+        operation: UnaryOperator,
+        to: FlowRegister,
+        operand: FlowRegister,
+    ) -> Known<()> {
+        if operation == UnaryOperator::Not {
             let (truth, zero) = (self.truth(operand)?, self.constant(0));
             let home = self.define(to, Kind::Bool);
             self.push(Operation::Compare(Test::Eq, home, truth, zero));
@@ -145,33 +151,34 @@ impl Writer<'_> {
         let (kind, slot) = self.operand(operand)?;
         let bits = self.bits_of(operand, kind);
         match (operation, kind) {
-            (Unary::UAdd, Kind::NumpyBool) | (Unary::USub, Kind::NumpyBool | Kind::U8) => {
+            (UnaryOperator::UAdd, Kind::NumpyBool)
+            | (UnaryOperator::USub, Kind::NumpyBool | Kind::U8) => {
                 return Err(Unknown);
             }
-            (Unary::UAdd, _) => {
+            (UnaryOperator::UAdd, _) => {
                 let home = self.define(to, if kind == Kind::Bool { Kind::Int } else { kind });
                 self.push(Operation::Copy(home, slot));
             }
-            (Unary::USub, _) if kind.class() == Class::Integer => {
+            (UnaryOperator::USub, _) if kind.class() == SlotClass::Integer => {
                 let zero = self.constant(0);
-                let result = self.fresh(Class::Integer);
+                let result = self.fresh(SlotClass::Integer);
                 self.push(Operation::Checked(Integer::Sub, result, zero, slot));
                 self.within(kind, result);
                 let home = self.define(to, if kind == Kind::Bool { Kind::Int } else { kind });
                 self.push(Operation::Copy(home, result));
             }
-            (Unary::USub, _) => {
+            (UnaryOperator::USub, _) => {
                 let home = self.define(to, kind);
-                self.push(Operation::Plain(Plain::Neg, home, slot));
+                self.push(Operation::Plain(FloatFunction::Neg, home, slot));
             }
-            (Unary::Invert, Kind::Int | Kind::I32 | Kind::I64 | Kind::NumpyBool) => {
+            (UnaryOperator::Invert, Kind::Int | Kind::I32 | Kind::I64 | Kind::NumpyBool) => {
                 let ones = self.constant(if kind == Kind::NumpyBool { 1 } else { -1 });
                 let home = self.define(to, kind);
                 self.push(Operation::Integer(Integer::Xor, home, slot, ones));
             }
-            (Unary::Invert | Unary::Not, _) => return Err(Unknown),
+            (UnaryOperator::Invert | UnaryOperator::Not, _) => return Err(Unknown),
         }
-        if operation != Unary::Invert {
+        if operation != UnaryOperator::Invert {
             self.bits.insert(to, bits);
         }
         Ok(())
@@ -186,14 +193,17 @@ impl Writer<'_> {
 
     pub(super) fn binary(
         &mut self,
-        operation: Binary,
-        to: Register,
-        left: Register,
-        right: Register,
+        operation: BinaryOperator,
+        to: FlowRegister,
+        left: FlowRegister,
+        right: FlowRegister,
     ) -> Known<()> {
         let ((a, first), (b, second)) = (self.operand(left)?, self.operand(right)?);
         let wanted = a.with(b);
-        if matches!(operation, Binary::BitAnd | Binary::BitOr | Binary::BitXor) && wanted.is_truth()
+        if matches!(
+            operation,
+            BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor
+        ) && wanted.is_truth()
         {
             let home = self.define(to, wanted);
             self.push(Operation::Integer(bitwise(operation), home, first, second));
@@ -204,7 +214,7 @@ impl Writer<'_> {
             Kind::Bool => Kind::Int,
             _ => wanted,
         };
-        if operation == Binary::Div && wanted.class() == Class::Integer {
+        if operation == BinaryOperator::Div && wanted.class() == SlotClass::Integer {
             let kind = if wanted == Kind::Int { Kind::Float } else { Kind::F64 };
             // Python divides integers without rounding them before.
             for (register, kind, slot) in [(left, a, first), (right, b, second)] {
@@ -219,7 +229,7 @@ impl Writer<'_> {
         }
         let (first, second) = (self.as_kind(wanted, left)?, self.as_kind(wanted, right)?);
         match wanted.class() {
-            Class::Integer => {
+            SlotClass::Integer => {
                 let bits = self.bits_after(operation, (left, a), (right, b));
                 if let Some(slot) = self.by_power(operation, first, right) {
                     let home = self.define(to, wanted);
@@ -228,7 +238,8 @@ impl Writer<'_> {
                     return Ok(());
                 }
                 let is_checked = self.constants.get(&right).is_none_or(|&by| by == 0 || by == -1);
-                if is_checked && matches!(operation, Binary::FloorDiv | Binary::Mod) {
+                if is_checked && matches!(operation, BinaryOperator::FloorDiv | BinaryOperator::Mod)
+                {
                     let (zero, least) = (self.constant(0), self.constant(i64::MIN));
                     self.require(Test::NotEq, second, zero);
                     self.require(Test::NotEq, first, least);
@@ -240,17 +251,22 @@ impl Writer<'_> {
     }
 
     /// `//` and `%` by a power of two.
-    fn by_power(&mut self, operation: Binary, operand: Slot, by: Register) -> Option<Slot> {
+    fn by_power(
+        &mut self,
+        operation: BinaryOperator,
+        operand: Slot,
+        by: FlowRegister,
+    ) -> Option<Slot> {
         let by = *self.constants.get(&by)?;
         let (does, with) = match operation {
-            Binary::FloorDiv => (Integer::Shr, i64::from(by.trailing_zeros())),
-            Binary::Mod => (Integer::And, by.wrapping_sub(1)),
+            BinaryOperator::FloorDiv => (Integer::Shr, i64::from(by.trailing_zeros())),
+            BinaryOperator::Mod => (Integer::And, by.wrapping_sub(1)),
             _ => return None,
         };
         if by <= 0 || by.count_ones() != 1 {
             return None;
         }
-        let (with, result) = (self.constant(with), self.fresh(Class::Integer));
+        let (with, result) = (self.constant(with), self.fresh(SlotClass::Integer));
         self.push(Operation::Integer(does, result, operand, with));
         Some(result)
     }
@@ -265,30 +281,30 @@ impl Writer<'_> {
     /// How many bits a sum or product has, at most.
     fn bits_after(
         &self,
-        operation: Binary,
-        left: (Register, Kind),
-        right: (Register, Kind),
+        operation: BinaryOperator,
+        left: (FlowRegister, Kind),
+        right: (FlowRegister, Kind),
     ) -> u32 {
         let (a, b) = (self.bits_of(left.0, left.1), self.bits_of(right.0, right.1));
         match operation {
-            Binary::Add | Binary::Sub => a.max(b) + 1,
-            Binary::Mult => a + b,
-            Binary::Mod if b < 63 => b,
-            Binary::FloorDiv | Binary::RShift => a + 1,
+            BinaryOperator::Add | BinaryOperator::Sub => a.max(b) + 1,
+            BinaryOperator::Mult => a + b,
+            BinaryOperator::Mod if b < 63 => b,
+            BinaryOperator::FloorDiv | BinaryOperator::RShift => a + 1,
             _ => 64,
         }
     }
 
     fn integer(
         &mut self,
-        operation: Binary,
+        operation: BinaryOperator,
         kind: Kind,
-        to: Register,
+        to: FlowRegister,
         a: Slot,
         b: Slot,
         bits: u32,
     ) -> Known<()> {
-        let result = self.fresh(Class::Integer);
+        let result = self.fresh(SlotClass::Integer);
         let arithmetic = |writer: &mut Self, does| {
             writer.push(if bits < 63 {
                 Operation::Integer(does, result, a, b)
@@ -297,37 +313,38 @@ impl Writer<'_> {
             });
         };
         match operation {
-            Binary::Add => arithmetic(self, Integer::Add),
-            Binary::Sub => arithmetic(self, Integer::Sub),
-            Binary::Mult => arithmetic(self, Integer::Mul),
-            Binary::FloorDiv | Binary::Mod => {
-                let does = if operation == Binary::Mod { Integer::Mod } else { Integer::FloorDiv };
+            BinaryOperator::Add => arithmetic(self, Integer::Add),
+            BinaryOperator::Sub => arithmetic(self, Integer::Sub),
+            BinaryOperator::Mult => arithmetic(self, Integer::Mul),
+            BinaryOperator::FloorDiv | BinaryOperator::Mod => {
+                let does =
+                    if operation == BinaryOperator::Mod { Integer::Mod } else { Integer::FloorDiv };
                 self.push(Operation::Integer(does, result, a, b));
             }
-            Binary::BitAnd | Binary::BitOr | Binary::BitXor => {
+            BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor => {
                 self.push(Operation::Integer(bitwise(operation), result, a, b));
             }
-            Binary::LShift | Binary::RShift => {
+            BinaryOperator::LShift | BinaryOperator::RShift => {
                 if !matches!(kind, Kind::Int | Kind::I64) {
                     return Err(Unknown);
                 }
                 self.require_within(b, 0, 62);
-                if operation == Binary::RShift {
+                if operation == BinaryOperator::RShift {
                     self.push(Operation::Integer(Integer::Shr, result, a, b));
                 } else {
-                    let back = self.fresh(Class::Integer);
+                    let back = self.fresh(SlotClass::Integer);
                     self.push(Operation::Integer(Integer::Shl, result, a, b));
                     self.push(Operation::Integer(Integer::Shr, back, result, b));
                     self.require(Test::Eq, back, a);
                 }
             }
-            Binary::Pow => {
+            BinaryOperator::Pow => {
                 let (zero, least) = (self.constant(0), self.constant(i64::MIN));
                 self.require(Test::GtE, b, zero);
                 self.push(Operation::CallIntegers(OfIntegers::Power, result, a, b));
                 self.require(Test::NotEq, result, least);
             }
-            Binary::Div => return Err(Unknown),
+            BinaryOperator::Div => return Err(Unknown),
         }
         self.within(kind, result);
         let home = self.define(to, kind);
@@ -338,32 +355,33 @@ impl Writer<'_> {
 
     fn floating(
         &mut self,
-        operation: Binary,
+        operation: BinaryOperator,
         kind: Kind,
-        to: Register,
+        to: FlowRegister,
         a: Slot,
         b: Slot,
     ) -> Known<()> {
         let class = kind.class();
         let result = self.fresh(class);
         let plain = match operation {
-            Binary::Add => Some(Floating::Add),
-            Binary::Sub => Some(Floating::Sub),
-            Binary::Mult => Some(Floating::Mul),
-            Binary::Div => Some(Floating::Div),
+            BinaryOperator::Add => Some(Floating::Add),
+            BinaryOperator::Sub => Some(Floating::Sub),
+            BinaryOperator::Mult => Some(Floating::Mul),
+            BinaryOperator::Div => Some(Floating::Div),
             _ => None,
         };
-        if matches!(operation, Binary::Div | Binary::Mod | Binary::FloorDiv) {
+        if matches!(operation, BinaryOperator::Div | BinaryOperator::Mod | BinaryOperator::FloorDiv)
+        {
             let zero = self.zero(class);
             self.require(Test::NotEq, b, zero);
         }
         match (plain, operation) {
             (Some(does), _) => self.push(Operation::Floating(does, result, a, b)),
-            _ if class == Class::Single => return Err(Unknown),
-            (_, Binary::Mod | Binary::FloorDiv | Binary::Pow) => {
+            _ if class == SlotClass::Single => return Err(Unknown),
+            (_, BinaryOperator::Mod | BinaryOperator::FloorDiv | BinaryOperator::Pow) => {
                 let does = match operation {
-                    Binary::Mod => Of2::Remainder,
-                    Binary::FloorDiv => Of2::FloorDivide,
+                    BinaryOperator::Mod => Of2::Remainder,
+                    BinaryOperator::FloorDiv => Of2::FloorDivide,
                     _ => Of2::Pow,
                 };
                 // What infinities and NaN make is left to Python and NumPy.
@@ -384,17 +402,17 @@ impl Writer<'_> {
 
     /// Leaves where a `float64` is infinite or NaN.
     pub(super) fn require_finite(&mut self, slot: Slot) {
-        let (size, most) = (self.fresh(Class::Double), self.fresh(Class::Double));
-        self.push(Operation::Plain(Plain::Abs, size, slot));
+        let (size, most) = (self.fresh(SlotClass::Double), self.fresh(SlotClass::Double));
+        self.push(Operation::Plain(FloatFunction::Abs, size, slot));
         self.push(Operation::Double(most, f64::MAX));
         self.require(Test::LtE, size, most);
     }
 }
 
-fn bitwise(operation: Binary) -> Integer {
+fn bitwise(operation: BinaryOperator) -> Integer {
     match operation {
-        Binary::BitAnd => Integer::And,
-        Binary::BitOr => Integer::Or,
+        BinaryOperator::BitAnd => Integer::And,
+        BinaryOperator::BitOr => Integer::Or,
         _ => Integer::Xor,
     }
 }

@@ -1,14 +1,14 @@
 //! Functions that a nest may call, and those that compiled code calls: `math`'s by the functions of the C library
 //! that Python calls, powers and remainders as Python's.
 //!
-//! Owns [`Function`], [`Of1`], [`Of2`] and [`OfIntegers`]. Not here: what kinds of values they take (`versions`).
+//! Owns [`NamedFunction`], [`Of1`], [`Of2`] and [`OfIntegers`]. Not here: what kinds of values they take (`versions`).
 
 use serde::Deserialize;
 
 /// A function by its name in the program.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Function {
+pub enum NamedFunction {
     Max,
     Min,
     Abs,

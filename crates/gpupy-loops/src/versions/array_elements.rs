@@ -1,13 +1,13 @@
 //! Elements of arrays: places, reads, and what is stored.
 
-use super::{BITS_OF_EXTENTS, Known, Unknown, Writer};
+use super::{BITS_OF_EXTENTS, Known, Unknown, VersionWriter};
 use crate::code::{Operation, Slot, Test};
-use crate::flow::Register;
-use crate::kinds::{Class, Element, Kind};
+use crate::flow::FlowRegister;
+use crate::kinds::{ElementType, Kind, SlotClass};
 use crate::nest::Name;
 
-impl Writer<'_> {
-    pub(super) fn extent(&mut self, to: Register, array: Name, axis: isize) -> Known<()> {
+impl VersionWriter<'_> {
+    pub(super) fn extent(&mut self, to: FlowRegister, array: Name, axis: isize) -> Known<()> {
         let one = self.arrays[array].as_ref().ok_or(Unknown)?;
         // It counts from the end where it is negative.
         let axis = if axis < 0 { axis + one.extents.len() as isize } else { axis };
@@ -22,7 +22,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn locate(&mut self, to: Register, array: Name, index: &[Register]) -> Known<()> {
+    pub(super) fn locate(
+        &mut self,
+        to: FlowRegister,
+        array: Name,
+        index: &[FlowRegister],
+    ) -> Known<()> {
         let one = self.arrays[array].as_ref().ok_or(Unknown)?;
         if one.extents.len() != index.len() || self.flow.is_bound[array] {
             return Err(Unknown);
@@ -32,10 +37,10 @@ impl Writer<'_> {
         let (mut terms, mut side) = (Vec::new(), None);
         for (axis, &register) in index.iter().enumerate() {
             let (kind, slot) = self.operand(register)?;
-            if kind.is_truth() || kind.class() != Class::Integer {
+            if kind.is_truth() || kind.class() != SlotClass::Integer {
                 return Err(Unknown);
             }
-            let place = self.fresh(Class::Integer);
+            let place = self.fresh(SlotClass::Integer);
             self.push(Operation::Within(place, slot, extents[axis]));
             match last {
                 Some((number, bytes)) if number == axis => side = Some((place, bytes)),
@@ -47,7 +52,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn get(&mut self, to: Register, array: Name, place: Register) -> Known<()> {
+    pub(super) fn get(&mut self, to: FlowRegister, array: Name, place: FlowRegister) -> Known<()> {
         let element = self.arrays[array].as_ref().ok_or(Unknown)?.element;
         let (_, place) = self.operand(place)?;
         let home = self.define(to, element.kind());
@@ -55,14 +60,24 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, array: Name, place: Register, value: Register) -> Known<()> {
+    pub(super) fn put(
+        &mut self,
+        array: Name,
+        place: FlowRegister,
+        value: FlowRegister,
+    ) -> Known<()> {
         let element = self.arrays[array].as_ref().ok_or(Unknown)?.element;
         let ((_, place), (_, value)) = (self.operand(place)?, self.operand(value)?);
         self.push(Operation::Write(element, place, value));
         Ok(())
     }
 
-    pub(super) fn convert(&mut self, to: Register, array: Name, value: Register) -> Known<()> {
+    pub(super) fn convert(
+        &mut self,
+        to: FlowRegister,
+        array: Name,
+        value: FlowRegister,
+    ) -> Known<()> {
         let one = self.arrays[array].as_ref().ok_or(Unknown)?;
         let (element, is_writeable) = (one.element, one.is_writeable);
         if !is_writeable {
@@ -71,10 +86,10 @@ impl Writer<'_> {
         let wanted = element.kind();
         let (kind, slot) = self.operand(value)?;
         let found = match (element, kind.class()) {
-            (Element::Bool, _) => self.truth(value)?,
-            (Element::F64, _) => self.as_double(kind, slot),
-            (Element::F32, _) => self.as_single(kind, slot),
-            (_, Class::Integer) => slot,
+            (ElementType::Bool, _) => self.truth(value)?,
+            (ElementType::F64, _) => self.as_double(kind, slot),
+            (ElementType::F32, _) => self.as_single(kind, slot),
+            (_, SlotClass::Integer) => slot,
             _ => {
                 let double = self.as_double(kind, slot);
                 self.rounded_to_zero(double)
@@ -93,12 +108,12 @@ impl Writer<'_> {
     /// A floating-point number rounded to zero; leaves where that has more than 63 bits, and at NaN.
     pub(super) fn rounded_to_zero(&mut self, double: Slot) -> Slot {
         for (test, bound) in [(Test::Lt, 9.2e18), (Test::Gt, -9.2e18)] {
-            let (limit, holds) = (self.fresh(Class::Double), self.fresh(Class::Integer));
+            let (limit, holds) = (self.fresh(SlotClass::Double), self.fresh(SlotClass::Integer));
             self.push(Operation::Double(limit, bound));
             self.push(Operation::Compare(test, holds, double, limit));
             self.push(Operation::Require(holds));
         }
-        let integer = self.fresh(Class::Integer);
+        let integer = self.fresh(SlotClass::Integer);
         self.push(Operation::ToInteger(integer, double));
         integer
     }
