@@ -101,10 +101,14 @@ pub enum Operation {
     Require(Slot),
     /// Leaves where NumPy might warn: the first is not finite, and neither of the others is to blame.
     Quiet(Slot, [Slot; 2]),
+    /// Of the first, what several such make together: that is not finite where one of them is not.
+    QuietAll(Slot, Vec<(Slot, [Slot; 2])>),
     /// A word of the state, of any class.
     Fetch(Slot, u32),
     /// A place on an axis: an index that counts from the end where it is negative. Leaves where it is outside.
     Within(Slot, Slot, Slot),
+    /// Leaves where a place is not below an extent; it is not negative.
+    Inside(Slot, Slot),
     /// An address: a base, places and strides in bytes, and a place in elements of some bytes.
     Address(Slot, Slot, Vec<(Slot, Slot)>, Option<(Slot, i64)>),
     /// An element at an address.

@@ -84,6 +84,45 @@ pub struct Loop {
     pub state: [FlowRegister; 3],
     /// The sign of its step, 0 where that is not known.
     pub sign: i64,
+    /// What its items are not below, if something is known.
+    pub low: Option<Low>,
+}
+
+/// A bound of an integer: a number, and names that are not negative.
+#[derive(Debug, Clone)]
+pub struct Low {
+    /// The number.
+    pub number: i64,
+    /// The names.
+    pub names: Vec<Name>,
+}
+
+impl Low {
+    fn of(expression: &Expression) -> Option<Self> {
+        let constant = |number| Some(Self { number, names: Vec::new() });
+        match expression {
+            Expression::Int(value) => constant(*value),
+            Expression::Extent(..) => constant(0),
+            Expression::Name(name) => Some(Self { number: 0, names: vec![*name] }),
+            Expression::Unary(UnaryOperator::USub, operand) => match **operand {
+                Expression::Int(value) => constant(-value),
+                _ => None,
+            },
+            Expression::Binary(BinaryOperator::Add, left, right) => {
+                let (left, right) = (Self::of(left)?, Self::of(right)?);
+                let names = left.names.into_iter().chain(right.names).collect();
+                Some(Self { number: left.number.checked_add(right.number)?, names })
+            }
+            Expression::Binary(BinaryOperator::Sub, left, right) => match **right {
+                Expression::Int(value) => {
+                    let left = Self::of(left)?;
+                    Some(Self { number: left.number.checked_sub(value)?, ..left })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// A nest's blocks; it begins at the first.
@@ -266,7 +305,15 @@ impl FlowWriter {
         let given = range.iter().map(|one| self.value(one)).collect();
         let number_of_loop = self.flow.loops.len();
         let state = [self.register(), self.register(), self.register()];
-        self.flow.loops.push(Loop { statement: number, target, state, sign });
+        let low = match (sign, range) {
+            (1, [_]) => Some(Low { number: 0, names: Vec::new() }),
+            (1, [start, ..]) => Low::of(start),
+            (-1, [_, stop, _]) => {
+                Low::of(stop).map(|low| Low { number: low.number.saturating_add(1), ..low })
+            }
+            _ => None,
+        };
+        self.flow.loops.push(Loop { statement: number, target, state, sign, low });
         self.step(FlowStep::Begin(number_of_loop, given));
         let head = self.block(number);
         self.go_on(head);

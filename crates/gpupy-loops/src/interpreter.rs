@@ -172,6 +172,13 @@ impl Machine<'_, '_> {
                     return Err(HasLeft);
                 }
             }
+            Operation::QuietAll(root, ref all) => {
+                if !self.float(root).is_finite() {
+                    for &(result, from) in all {
+                        self.operation(&Operation::Quiet(result, from))?;
+                    }
+                }
+            }
             Operation::Fetch(to, word) => self.slots[to as usize] = self.state[word as usize],
             Operation::Within(to, index, extent) => {
                 let (index, extent) = (self.int(index), self.int(extent));
@@ -180,6 +187,11 @@ impl Machine<'_, '_> {
                     return Err(HasLeft);
                 }
                 self.put_int(to, place);
+            }
+            Operation::Inside(index, extent) => {
+                if self.int(index) >= self.int(extent) {
+                    return Err(HasLeft);
+                }
             }
             Operation::Address(to, base, ref terms, side) => {
                 let mut address = self.int(base);

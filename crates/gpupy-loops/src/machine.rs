@@ -6,6 +6,7 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
@@ -13,7 +14,7 @@ use cranelift_codegen::ir::{
     AbiParam, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Type,
     UserFuncName, Value,
 };
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -38,6 +39,7 @@ impl MachineCode {
             return None;
         }
         let isa = isa()?;
+        let ask = quiet_ask(&isa)?.as_ptr() as i64;
         let mut context = Context::new();
         context.func = Function::with_name_signature(
             UserFuncName::default(),
@@ -45,15 +47,8 @@ impl MachineCode {
         );
         let mut scratch = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
-        Emitter::new(code, &isa, builder).emit();
-        let compiled = context.compile(&*isa, &mut ControlPlane::default()).ok()?;
-        if !compiled.buffer.relocs().is_empty() {
-            return None;
-        }
-        let bytes = compiled.code_buffer();
-        let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
-        memory[..bytes.len()].copy_from_slice(bytes);
-        Some(Self { memory: memory.make_exec().ok()? })
+        Emitter::new(code, &isa, builder, ask).emit();
+        Some(Self { memory: executable(&isa, context)? })
     }
 
     /// Runs it; gives the number of the exit.
@@ -67,6 +62,48 @@ impl MachineCode {
         // SAFETY: the state and its arrays are as the code needs them; the pause lives until it returns.
         unsafe { entry(state.as_mut_ptr(), std::ptr::from_mut(pause).cast()) as usize }
     }
+}
+
+/// The code of a function that refers to nothing.
+fn executable(isa: &OwnedTargetIsa, mut context: Context) -> Option<Mmap> {
+    let compiled = context.compile(&**isa, &mut ControlPlane::default()).ok()?;
+    if !compiled.buffer.relocs().is_empty() {
+        return None;
+    }
+    let bytes = compiled.code_buffer();
+    let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
+    memory[..bytes.len()].copy_from_slice(bytes);
+    memory.make_exec().ok()
+}
+
+/// A function that calls `ask` and leaves all registers as they are: no value of a loop has to be in memory for it.
+fn quiet_ask(isa: &OwnedTargetIsa) -> Option<&'static Mmap> {
+    static CODE: OnceLock<Option<Mmap>> = OnceLock::new();
+    let code = CODE.get_or_init(|| {
+        let mut context = Context::new();
+        context.func = Function::with_name_signature(UserFuncName::default(), of_pause());
+        let mut scratch = FunctionBuilderContext::new();
+        let mut builder = FunctionBuilder::new(&mut context.func, &mut scratch);
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let pause = builder.block_params(entry)[0];
+        let of_ask = builder.import_signature(signature(isa, &[I64], I64));
+        let function = builder.ins().iconst(I64, ask as *const () as i64);
+        builder.ins().call_indirect(of_ask, function, &[pause]);
+        builder.ins().return_(&[]);
+        builder.seal_all_blocks();
+        builder.finalize();
+        executable(isa, context)
+    });
+    code.as_ref()
+}
+
+/// Of a function that changes no register.
+fn of_pause() -> Signature {
+    let mut signature = Signature::new(CallConv::Patchable);
+    signature.params.push(AbiParam::new(I64));
+    signature
 }
 
 /// What code calls in pauses.
@@ -112,6 +149,8 @@ struct Emitter<'a> {
     exit: usize,
     state: Value,
     pause: Value,
+    // The address of what is called in pauses.
+    ask: i64,
     of_pause: SigRef,
     of_one: SigRef,
     of_two: SigRef,
@@ -119,7 +158,12 @@ struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    fn new(code: &'a Code, isa: &OwnedTargetIsa, mut builder: FunctionBuilder<'a>) -> Self {
+    fn new(
+        code: &'a Code,
+        isa: &OwnedTargetIsa,
+        mut builder: FunctionBuilder<'a>,
+        ask: i64,
+    ) -> Self {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
@@ -130,8 +174,9 @@ impl<'a> Emitter<'a> {
         builder.def_var(rounds, first);
         let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
         builder.ins().jump(blocks[0], &[]);
-        let [of_pause, of_one, of_two, of_integers] =
-            [(&[I64][..], I64), (&[F64], F64), (&[F64, F64], F64), (&[I64, I64], I64)]
+        let of_pause = builder.import_signature(of_pause());
+        let [of_one, of_two, of_integers] =
+            [(&[F64][..], F64), (&[F64, F64], F64), (&[I64, I64], I64)]
                 .map(|(given, result)| builder.import_signature(signature(isa, given, result)));
         Self {
             code,
@@ -143,6 +188,7 @@ impl<'a> Emitter<'a> {
             exit: 0,
             state,
             pause,
+            ask,
             of_pause,
             of_one,
             of_two,
@@ -358,7 +404,13 @@ impl<'a> Emitter<'a> {
                 let holds = self.get(slot);
                 self.require(holds);
             }
-            Operation::Quiet(result, from) => self.quiet(result, from),
+            Operation::Quiet(result, from) => self.quiet(result, &[(result, from)]),
+            Operation::QuietAll(root, ref all) => self.quiet(root, all),
+            Operation::Inside(index, extent) => {
+                let (index, extent) = (self.get(index), self.get(extent));
+                let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
+                self.require(holds);
+            }
             Operation::Fetch(to, word) => {
                 let class = type_of(self.class(to));
                 let value = self.builder.ins().load(
@@ -468,29 +520,53 @@ impl<'a> Emitter<'a> {
         place
     }
 
-    fn quiet(&mut self, result: Slot, from: [Slot; 2]) {
-        let is_single = self.class(result) == SlotClass::Single;
-        let constant = |emitter: &mut Self, of: f64| {
-            if is_single {
-                emitter.builder.ins().f32const(of as f32)
-            } else {
-                emitter.builder.ins().f64const(of)
-            }
-        };
-        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
+    /// Leaves where a result is not finite, and one of those that made it is not to blame.
+    fn quiet(&mut self, root: Slot, all: &[(Slot, [Slot; 2])]) {
+        let is_single = self.class(root) == SlotClass::Single;
         let (cold, next, exit) =
             (self.builder.create_block(), self.builder.create_block(), self.exit());
         self.builder.set_cold_block(cold);
-        let size = self.builder.ins().fabs(result);
-        let infinite = constant(self, f64::INFINITY);
-        let is_finite = self.builder.ins().fcmp(FloatCC::LessThan, size, infinite);
+        let is_finite = self.is_finite(root, is_single);
         self.builder.ins().brif(is_finite, next, &[], cold, &[]);
         self.builder.switch_to_block(cold);
+        for &(result, from) in all {
+            let mut is_quiet = self.is_quiet(result, from, is_single);
+            if result != root {
+                // The root is not finite here.
+                let is_finite = self.is_finite(result, is_single);
+                is_quiet = self.builder.ins().bor(is_quiet, is_finite);
+            }
+            let then = self.builder.create_block();
+            self.builder.set_cold_block(then);
+            self.builder.ins().brif(is_quiet, then, &[], exit, &[]);
+            self.builder.switch_to_block(then);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn is_finite(&mut self, slot: Slot, is_single: bool) -> Value {
+        let value = self.get(slot);
+        let size = self.builder.ins().fabs(value);
+        let infinite = self.infinite(is_single);
+        self.builder.ins().fcmp(FloatCC::LessThan, size, infinite)
+    }
+
+    fn infinite(&mut self, is_single: bool) -> Value {
+        if is_single {
+            self.builder.ins().f32const(f32::INFINITY)
+        } else {
+            self.builder.ins().f64const(f64::INFINITY)
+        }
+    }
+
+    fn is_quiet(&mut self, result: Slot, from: [Slot; 2], is_single: bool) -> Value {
+        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
+        let infinite = self.infinite(is_single);
         let [of_nan, of_infinite] = [false, true].map(|asks_infinite| {
             let [a, b] = [a, b].map(|one| {
                 if asks_infinite {
                     let size = self.builder.ins().fabs(one);
-                    let infinite = constant(self, f64::INFINITY);
                     self.builder.ins().fcmp(FloatCC::Equal, size, infinite)
                 } else {
                     self.builder.ins().fcmp(FloatCC::Unordered, one, one)
@@ -499,9 +575,7 @@ impl<'a> Emitter<'a> {
             self.builder.ins().bor(a, b)
         });
         let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, result, result);
-        let is_quiet = self.builder.ins().select(is_nan, of_nan, of_infinite);
-        self.builder.ins().brif(is_quiet, next, &[], exit, &[]);
-        self.builder.switch_to_block(next);
+        self.builder.ins().select(is_nan, of_nan, of_infinite)
     }
 
     fn poll(&mut self) {
@@ -513,7 +587,10 @@ impl<'a> Emitter<'a> {
         self.builder.def_var(self.rounds, left);
         self.builder.ins().brif(left, next, &[], cold, &[]);
         self.builder.switch_to_block(cold);
-        let rounds = self.call(self.of_pause, ask as *const () as usize, &[self.pause]);
+        let ask = self.int(self.ask);
+        self.builder.ins().call_indirect(self.of_pause, ask, &[self.pause]);
+        // The first word of a pause.
+        let rounds = self.builder.ins().load(I64, MemFlags::trusted(), self.pause, 0);
         self.builder.def_var(self.rounds, rounds);
         self.builder.ins().brif(rounds, next, &[], exit, &[]);
         self.builder.switch_to_block(next);

@@ -3,7 +3,9 @@
 //! Owns [`Pause`]. Not here: what is done in one (gpupy-py).
 
 /// What code asks from time to time: whether to go on, and for how many rounds of loops.
+#[repr(C)]
 pub struct Pause<'a> {
+    // Code reads it.
     left: i64,
     ask: &'a mut dyn FnMut() -> Option<i64>,
 }

@@ -18,6 +18,7 @@ impl VersionWriter<'_> {
         }
         let home = self.define(to, Kind::Int);
         self.bits.insert(to, BITS_OF_EXTENTS);
+        self.lows.insert(to, 0);
         self.push(Operation::Copy(home, slot));
         Ok(())
     }
@@ -40,8 +41,15 @@ impl VersionWriter<'_> {
             if kind.is_truth() || kind.class() != SlotClass::Integer {
                 return Err(Unknown);
             }
-            let place = self.fresh(SlotClass::Integer);
-            self.push(Operation::Within(place, slot, extents[axis]));
+            let place = if kind == Kind::U8 || self.low_of(register, 0).is_some_and(|low| low >= 0)
+            {
+                self.push(Operation::Inside(slot, extents[axis]));
+                slot
+            } else {
+                let place = self.fresh(SlotClass::Integer);
+                self.push(Operation::Within(place, slot, extents[axis]));
+                place
+            };
             match last {
                 Some((number, bytes)) if number == axis => side = Some((place, bytes)),
                 _ => terms.push((place, strides[axis])),
@@ -66,6 +74,7 @@ impl VersionWriter<'_> {
         place: FlowRegister,
         value: FlowRegister,
     ) -> Known<()> {
+        self.look()?;
         let element = self.arrays[array].as_ref().ok_or(Unknown)?.element;
         let ((_, place), (_, value)) = (self.operand(place)?, self.operand(value)?);
         self.push(Operation::Write(element, place, value));

@@ -21,7 +21,7 @@ use crate::kinds::{ElementType, Kind, SlotClass};
 /// What a name is when the nest is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Given {
-    /// A number; whether it is an integer of few bits.
+    /// A number; whether it is an integer of few bits that is not negative.
     Number(Kind, bool),
     /// An array: its dtype, how many axes, whether the elements of its last one lie side by side, whether it may be
     /// written.
@@ -108,19 +108,32 @@ struct VersionWriter<'a> {
     arrays: Vec<Option<ArrayPlace>>,
     // By name: what it is at entry has few bits, or is no integer.
     has_few_bits: Vec<bool>,
+    // By name: whether it is an integer at entry.
+    is_entered: Vec<bool>,
     // Of the block that is written.
     held: Vec<HeldKind>,
     operations: Vec<Operation>,
     // Bits of integers, where they are known to be fewer than 64.
     bits: FxHashMap<FlowRegister, u32>,
     constants: FxHashMap<FlowRegister, i64>,
+    // What integers are not below.
+    lows: FxHashMap<FlowRegister, i64>,
+    // Of results that were used in arithmetic alone: what is to be looked at for NumPy's warnings, by register.
+    waiting: FxHashMap<FlowRegister, Waiting>,
 }
+
+/// Results, each with its operands.
+type Waiting = Vec<(Slot, [Slot; 2])>;
 
 impl<'a> VersionWriter<'a> {
     fn new(flow: &'a Flow, given: &[Given]) -> Self {
         let has_few_bits = given
             .iter()
             .map(|one| !matches!(one, Given::Number(Kind::Int | Kind::I64, false)))
+            .collect();
+        let is_entered = given
+            .iter()
+            .map(|one| matches!(one, Given::Number(kind, _) if kind.class() == SlotClass::Integer))
             .collect();
         Self {
             flow,
@@ -133,10 +146,13 @@ impl<'a> VersionWriter<'a> {
             open: Vec::new(),
             arrays: Vec::new(),
             has_few_bits,
+            is_entered,
             held: vec![HeldKind::Value(Kind::Kept); flow.registers],
             operations: Vec::new(),
             bits: FxHashMap::default(),
             constants: FxHashMap::default(),
+            lows: FxHashMap::default(),
+            waiting: FxHashMap::default(),
         }
     }
 
@@ -294,8 +310,11 @@ impl<'a> VersionWriter<'a> {
         self.held = held;
         self.bits.clear();
         self.constants.clear();
+        self.lows.clear();
+        self.waiting.clear();
         let exit = self.exit(from.statement, Reason::Value);
-        let is_known = from.steps.iter().try_for_each(|step| self.step(step));
+        let is_known =
+            from.steps.iter().try_for_each(|step| self.step(step)).and_then(|()| self.look());
         let end = is_known.and_then(|()| self.end(&from.end));
         let end = end.unwrap_or_else(|Unknown| {
             self.exits[exit].reason = Reason::Kind;
@@ -387,11 +406,54 @@ impl<'a> VersionWriter<'a> {
         self.held[register] = HeldKind::Value(kind);
         self.bits.remove(&register);
         self.constants.remove(&register);
+        self.lows.remove(&register);
         self.home(register, kind.class())
     }
 
-    /// A register's kind and slot.
+    /// A register's kind and slot, where it may be looked at.
     fn operand(&mut self, register: FlowRegister) -> Known<(Kind, Slot)> {
+        if self.waiting.contains_key(&register) {
+            let (_, slot) = self.unseen(register)?;
+            let waiting = self.waiting.remove(&register).unwrap_or_default();
+            self.push(Operation::QuietAll(slot, waiting));
+        }
+        self.unseen(register)
+    }
+
+    /// Looks at all results that wait for it.
+    fn look(&mut self) -> Known<()> {
+        let registers: Vec<_> = self.waiting.keys().copied().collect();
+        registers.into_iter().try_for_each(|one| self.operand(one).map(|_| ()))
+    }
+
+    /// What an integer is not below, if that is known.
+    fn low_of(&self, register: FlowRegister, depth: usize) -> Option<i64> {
+        if let Some(&low) = self.lows.get(&register) {
+            return Some(low);
+        }
+        if depth > 6
+            || register >= self.flow.names
+            || !self.flow.is_counter[register]
+            || !self.has_few_bits[register]
+        {
+            return None;
+        }
+        // What it is at the entry is not negative, if it is an integer.
+        let mut low = if self.is_entered[register] { 0 } else { i64::MAX };
+        for one in self.flow.loops.iter().filter(|one| one.target == register) {
+            let bound = one.low.as_ref()?;
+            let mut sum = bound.number;
+            for &name in &bound.names {
+                let part = self.low_of(name, depth + 1).filter(|part| *part >= 0)?;
+                sum = sum.checked_add(part)?;
+            }
+            low = low.min(sum);
+        }
+        (low < i64::MAX).then_some(low)
+    }
+
+    /// A register's kind and slot.
+    fn unseen(&mut self, register: FlowRegister) -> Known<(Kind, Slot)> {
         match self.held[register] {
             HeldKind::Value(Kind::Kept) | HeldKind::Any => Err(Unknown),
             HeldKind::Value(kind) => Ok((kind, self.home(register, kind.class()))),
@@ -420,6 +482,7 @@ impl<'a> VersionWriter<'a> {
                 let slot = self.define(*to, Kind::Int);
                 self.bits.insert(*to, 64 - value.unsigned_abs().leading_zeros());
                 self.constants.insert(*to, *value);
+                self.lows.insert(*to, *value);
                 self.push(Operation::Int(slot, *value));
             }
             FlowStep::Float(to, value) => {
@@ -431,10 +494,18 @@ impl<'a> VersionWriter<'a> {
                 self.push(Operation::Int(slot, i64::from(*value)));
             }
             FlowStep::Move(to, from) => {
+                if *to < self.flow.names {
+                    // An effect.
+                    self.look()?;
+                }
+                let low = self.low_of(*from, 0);
                 let (kind, slot) = self.operand(*from)?;
                 let bits = self.bits_of(*from, kind);
                 let home = self.define(*to, kind);
                 self.bits.insert(*to, bits);
+                if let Some(low) = low {
+                    self.lows.insert(*to, low);
+                }
                 self.push(Operation::Copy(home, slot));
             }
             FlowStep::Binary(operation, to, left, right) => {

@@ -1,6 +1,6 @@
 //! Operators and comparisons by the kinds of their operands: Python's for its numbers, NumPy's for its own (NEP 50).
 
-use super::{Known, Unknown, VersionWriter};
+use super::{Known, Unknown, VersionWriter, Waiting};
 use crate::called_functions::{Of2, OfIntegers};
 use crate::code::{FloatFunction, Floating, Integer, Operation, Slot, Test};
 use crate::flow::FlowRegister;
@@ -9,6 +9,9 @@ use crate::nest::{BinaryOperator, Comparison, UnaryOperator};
 
 /// Integers of at most so many bits are floating-point numbers without loss.
 const BITS_OF_DOUBLES: u32 = 53;
+
+/// How many results wait together.
+const WAITING: usize = 16;
 
 impl VersionWriter<'_> {
     pub(super) fn constant(&mut self, value: i64) -> Slot {
@@ -198,8 +201,21 @@ impl VersionWriter<'_> {
         left: FlowRegister,
         right: FlowRegister,
     ) -> Known<()> {
-        let ((a, first), (b, second)) = (self.operand(left)?, self.operand(right)?);
+        let ((a, _), (b, _)) = (self.unseen(left)?, self.unseen(right)?);
         let wanted = a.with(b);
+        // What is not finite makes results that are not finite, in sums, products and quotients of it.
+        let mut waiting = Vec::new();
+        let hands_on = match operation {
+            BinaryOperator::Add | BinaryOperator::Sub | BinaryOperator::Mult => &[left, right][..],
+            BinaryOperator::Div => &[left],
+            _ => &[],
+        };
+        if wanted == Kind::F64 {
+            for register in hands_on {
+                waiting.extend(self.waiting.remove(register).unwrap_or_default());
+            }
+        }
+        let ((_, first), (_, second)) = (self.operand(left)?, self.operand(right)?);
         if matches!(
             operation,
             BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor
@@ -225,15 +241,17 @@ impl VersionWriter<'_> {
             self.within_kind(wanted, a, first);
             self.within_kind(wanted, b, second);
             let (first, second) = (self.as_double(a, first), self.as_double(b, second));
-            return self.floating(operation, kind, to, first, second);
+            return self.floating(operation, kind, to, [first, second], waiting);
         }
         let (first, second) = (self.as_kind(wanted, left)?, self.as_kind(wanted, right)?);
         match wanted.class() {
             SlotClass::Integer => {
                 let bits = self.bits_after(operation, (left, a), (right, b));
+                let low = self.low_after(operation, left, right);
                 if let Some(slot) = self.by_power(operation, first, right) {
                     let home = self.define(to, wanted);
                     self.bits.insert(to, bits.min(63));
+                    self.lows.extend(low.map(|low| (to, low)));
                     self.push(Operation::Copy(home, slot));
                     return Ok(());
                 }
@@ -244,9 +262,11 @@ impl VersionWriter<'_> {
                     self.require(Test::NotEq, second, zero);
                     self.require(Test::NotEq, first, least);
                 }
-                self.integer(operation, wanted, to, first, second, bits)
+                self.integer(operation, wanted, to, first, second, bits)?;
+                self.lows.extend(low.map(|low| (to, low)));
+                Ok(())
             }
-            _ => self.floating(operation, wanted, to, first, second),
+            _ => self.floating(operation, wanted, to, [first, second], waiting),
         }
     }
 
@@ -292,6 +312,28 @@ impl VersionWriter<'_> {
             BinaryOperator::Mod if b < 63 => b,
             BinaryOperator::FloorDiv | BinaryOperator::RShift => a + 1,
             _ => 64,
+        }
+    }
+
+    /// What a result is not below.
+    fn low_after(
+        &self,
+        operation: BinaryOperator,
+        left: FlowRegister,
+        right: FlowRegister,
+    ) -> Option<i64> {
+        let (a, b) = (self.low_of(left, 0), self.low_of(right, 0));
+        let has_none = |low: Option<i64>| low.is_some_and(|low| low >= 0);
+        match operation {
+            BinaryOperator::Add => a?.checked_add(b?),
+            BinaryOperator::Sub => a?.checked_sub(*self.constants.get(&right)?),
+            BinaryOperator::Mult | BinaryOperator::FloorDiv => {
+                (has_none(a) && has_none(b)).then_some(0)
+            }
+            // Its sign is the divisor's.
+            BinaryOperator::Mod => has_none(b).then_some(0),
+            BinaryOperator::RShift => has_none(a).then_some(0),
+            _ => None,
         }
     }
 
@@ -358,8 +400,8 @@ impl VersionWriter<'_> {
         operation: BinaryOperator,
         kind: Kind,
         to: FlowRegister,
-        a: Slot,
-        b: Slot,
+        [a, b]: [Slot; 2],
+        mut waiting: Waiting,
     ) -> Known<()> {
         let class = kind.class();
         let result = self.fresh(class);
@@ -392,11 +434,16 @@ impl VersionWriter<'_> {
             }
             _ => return Err(Unknown),
         }
-        if kind != Kind::Float {
-            self.push(Operation::Quiet(result, [a, b]));
-        }
         let home = self.define(to, kind);
         self.push(Operation::Copy(home, result));
+        waiting.push((result, [a, b]));
+        match kind {
+            Kind::Float => {}
+            Kind::F64 if plain.is_some() && waiting.len() < WAITING => {
+                self.waiting.insert(to, waiting);
+            }
+            _ => self.push(Operation::QuietAll(result, waiting)),
+        }
         Ok(())
     }
 

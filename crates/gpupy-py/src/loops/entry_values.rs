@@ -106,7 +106,7 @@ impl<'py> Entered<'py> {
             let mut number = 0;
             let given = if let Some((kind, word)) = types.number(value) {
                 number = word;
-                let is_few = (word as i64).unsigned_abs() <= 1 << BITS_OF_COUNTERS;
+                let is_few = (0..1 << BITS_OF_COUNTERS).contains(&(word as i64));
                 Given::Number(kind, is_few && matches!(kind, Kind::Int | Kind::I64))
             } else if flow.is_array[name] {
                 let (given, place) = found.array(types, value);

@@ -25,7 +25,9 @@ from .lowering import Lowered
 from .sites import Leave, Site
 
 # Steps of Python's that take as long as a nest's compilation; and those that take as long as an entry.
-_WORTH_COMPILING, _WORTH_ENTERING = 100_000, 150
+_WORTH_COMPILING, _WORTH_ENTERING = 100_000, 600
+# A loop that had few steps so often in turn is looked at again after some runs; in the end it is closed.
+_FEW_TIMES, _FEW_LOOKS, _FEW_SKIPPED = 16, 40, 100
 # How often a site may refuse, or be left, before it is closed.
 _TRIES = 4
 _OPTIMIZED = 1
@@ -51,6 +53,8 @@ class Entry:
         self._guarded: list[int] = []
         self._steps: Any = None
         self._waiting = 0.0
+        self._few = 0
+        self._has_version = False
         # What the report says.
         self.runs, self.leaves, self.refusals = 0, 0, 0
         self.seconds = self.compiling = 0.0
@@ -66,6 +70,12 @@ class Entry:
         values = self._values(frame)
         steps = self._count(values)
         if steps < _WORTH_ENTERING:
+            self._pass()
+            return None
+        self._few = 0
+        self._waiting += steps
+        may_compile = self._waiting >= _WORTH_COMPILING
+        if not (may_compile or self._has_version):
             return None
         if not self._holds(frame):
             self._refuse("a function or a number by its name is another one")
@@ -81,14 +91,13 @@ class Entry:
                 self._site.close()
                 self._refuse(f"it is not taken: {error}")
                 return None
-        self._waiting += steps
         start = time.perf_counter()
-        may_compile = self._waiting >= _WORTH_COMPILING
         found = self._nest.run(values, may_compile, lambda: self._goes_on(frame, values), is_interpreted)
         if found is None:
             if may_compile:
                 self._refuse("its names are of too many kinds")
             return None
+        self._has_version = True
         self.compiling += found.compiling
         self.seconds += time.perf_counter() - start
         if found.statement == 0 and not found.names and found.reason in ("kind", "value"):
@@ -119,6 +128,14 @@ class Entry:
             rest = range(*found.loops[statement])
             iterators[statement] = iter(()) if block == "orelse" else itertools.chain([names[target]], rest)
         return Leave(found.statement, around, iterators, names, found.error)
+
+    def _pass(self) -> None:
+        """Leaves a loop of few steps to Python."""
+        self._few += 1
+        if self._few >= _FEW_TIMES:
+            self._site.skipped = _FEW_SKIPPED
+        if self._few >= _FEW_TIMES + _FEW_LOOKS:
+            self._site.close()
 
     def _refuse(self, words: str) -> None:
         self.words = words

@@ -46,13 +46,15 @@ class Site(bytes):
     """One loop's site; its methods are called by the second copy."""
 
     nest: FoundLoop
+    # Runs that are as written, without asking.
+    skipped: int
     _enter: Callable[[], Leave | None]
     # By the frame that entered; one that another frame left behind, because it was interrupted, is not found.
     _leaves: dict[int, Leave]
 
     def __new__(cls, nest: FoundLoop) -> Site:
         site = super().__new__(cls)
-        site.nest, site._leaves = nest, {}
+        site.nest, site._leaves, site.skipped = nest, {}, 0
         site.close()
         return site
 
@@ -70,6 +72,9 @@ class Site(bytes):
 
     def stays(self) -> bool:
         """Whether the loop runs as written this time."""
+        if self.skipped:
+            self.skipped -= 1
+            return True
         leave = self._enter()
         if leave is None:
             return True

@@ -102,6 +102,18 @@ def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     return compile(tree, path, "exec", dont_inherit=True)
 
 
+def of_text(source: str | bytes, name: str) -> types.CodeType:
+    """The code of a text whose imports stay as they are, with its loops' sites."""
+    tree = ast.parse(source, name)
+    if HAS_SITES and any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)):
+        from .._loops import running
+
+        code = running.with_sites(tree, name, lambda: compile(source, name, "exec", dont_inherit=True))
+        if code is not None:
+            return code
+    return compile(source, name, "exec", dont_inherit=True)
+
+
 def _as_written(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
     return compile(tree, path, "exec", dont_inherit=True)
