@@ -106,6 +106,7 @@ def of_text(source: str | bytes, name: str) -> types.CodeType:
     """The code of a text whose imports stay as they are, with its loops' sites."""
     tree = ast.parse(source, name)
     if HAS_SITES and any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)):
+        # Programs without loops start without it.
         from .._loops import running
 
         code = running.with_sites(tree, name, lambda: compile(source, name, "exec", dont_inherit=True))
