@@ -2,6 +2,8 @@
 //!
 //! Owns [`NestVersion`]. Where there is no machine code for the machine at hand, the code is interpreted.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::code::{Code, Exit};
 use crate::flow::Flow;
 use crate::interpreter::interpret;
@@ -19,7 +21,9 @@ impl NestVersion {
     /// Compiles a flow; `None` where it would be too much code. ``is_interpreted`` makes no machine code.
     pub fn new(flow: &Flow, given: &[Given], is_interpreted: bool) -> Option<Self> {
         let code = versions::code(flow, given)?;
-        let compiled = if is_interpreted { None } else { MachineCode::new(&code) };
+        // The compiler's own mistakes are none of the program's: then it is interpreted.
+        let compiled = || catch_unwind(AssertUnwindSafe(|| MachineCode::new(&code))).ok().flatten();
+        let compiled = if is_interpreted { None } else { compiled() };
         Some(Self { code, compiled })
     }
 

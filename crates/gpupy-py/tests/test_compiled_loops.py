@@ -98,6 +98,12 @@ def test_arrays_of_gpupys_are_read_and_written_in_place():
     assert view.tolist() == [3, 7, 13, 21]
 
 
+def test_writes_to_what_was_broadcast_warn():
+    f, _ = made("def f(x):\n    for i in range(len(x)): x[i] = 1\n")
+    with pytest.warns(DeprecationWarning):
+        f(np.broadcast_arrays(np.zeros(1), np.zeros(3))[0])
+
+
 def test_what_a_site_refuses_for_its_kinds_is_closed():
     f, (site,) = made(SUM)
     for _ in range(6):

@@ -11,6 +11,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
+/// NumPy's flag of arrays that were broadcast.
+const NPY_ARRAY_WARN_ON_WRITE: i32 = 1 << 31;
+
 /// NumPy's types of numbers, by kind.
 pub struct Types {
     of_kinds: Vec<(Kind, Py<PyAny>)>,
@@ -165,7 +168,9 @@ impl<'py> Entered<'py> {
             return other;
         }
         let is_compact = array.strides().last() == Some(&(dtype.itemsize() as isize));
-        let is_writeable = flags & numpy::npyffi::flags::NPY_ARRAY_WRITEABLE != 0;
+        // A write to what was broadcast warns.
+        let warns = flags & NPY_ARRAY_WARN_ON_WRITE != 0;
+        let is_writeable = !warns && flags & numpy::npyffi::flags::NPY_ARRAY_WRITEABLE != 0;
         let mut place = vec![data as usize as u64];
         place.extend(array.shape().iter().map(|&extent| extent as u64));
         place.extend(array.strides().iter().map(|&stride| stride as u64));

@@ -14,9 +14,11 @@ import sys
 from typing import Any
 
 from .._session import written_code
+from .bindings import BLOCKS
 
 # Libraries that read the code of functions.
 _LIBRARIES = frozenset("numba torch codon pythran taichi triton cupyx bytecode pyccel transonic".split())
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # Decorators that run a function as it is.
 _PLAIN = frozenset(
     "abstractmethod cache classmethod dataclass deleter getter lru_cache override property setter"
@@ -28,12 +30,17 @@ def may_read(tree: ast.Module) -> bool:
     """Whether a text, or the program until now, imports what reads code."""
     if written_code.has_reader() or any(name in sys.modules for name in _LIBRARIES):
         return True
-    for node in ast.walk(tree):
+    # Statements alone, as this is done whenever a program starts.
+    stack: list[Any] = [*tree.body]
+    while stack:
+        node = stack.pop()
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.level == 0:
             names = [node.module or ""]
         if any(name.partition(".")[0] in _LIBRARIES for name in names):
             return True
+        for block in ("body",) if isinstance(node, _SCOPES) else BLOCKS.get(type(node), ()):
+            stack += getattr(node, block)
     return False
 
 

@@ -95,7 +95,7 @@ class _Placed:
         stack: list[Any] = [self._tree]
         # Loops that were chosen in a nest, and what is done with their sites.
         chosen: dict[int, tuple[FoundLoop, Callable[[Site], Any]]] = {}
-        while stack:
+        while stack and (by_place or chosen):
             node = stack.pop()
             if readers.is_read(node):
                 continue
