@@ -19,7 +19,7 @@ import gpupy
 from gpupy._loops import entries, readers, running
 from gpupy._session import written_code
 
-SEEDS = int(os.environ.get("GPUPY_LOOP_PROGRAMS", "240"))
+SEEDS = int(os.environ.get("LOOP_PROGRAMS", "240"))
 MODES = ["compiled", "interpreted"]
 
 
