@@ -30,6 +30,8 @@ def always(monkeypatch):
     monkeypatch.setattr(entries, "_WORTH_ENTERING", 0)
     monkeypatch.setattr(readers, "may_read", lambda tree: False)
     monkeypatch.setattr(written_code, "_readers", [])
+    # However busy the machine is.
+    monkeypatch.setattr(entries, "_SOON", 60)
 
 
 def both(text):
@@ -104,11 +106,20 @@ def test_writes_to_what_was_broadcast_warn():
         f(np.broadcast_arrays(np.zeros(1), np.zeros(3))[0])
 
 
+def test_what_is_left_soon_begins_anew_if_it_stored_nothing():
+    text = "def f(x, n):\n    s = 1\n    for i in range(n): s *= 3\n    return s\n"
+    f, (site,) = made(text)
+    assert f(None, 500) == 3**500 and site.runs == 0 and "left soon" in site.words
+    f, (site,) = made(text.replace("s *= 3", "s *= 3; x[0] += 1"))
+    x = np.zeros(1)
+    assert f(x, 500) == 3**500 and site.runs == site.leaves == 1 and x[0] == 500
+
+
 def test_what_a_site_refuses_for_its_kinds_is_closed():
     f, (site,) = made(SUM)
     for _ in range(6):
         assert f([1, 2], 3) == 9.0
-    assert site.runs == site.leaves == 4 and site.words and site._site.isascii is True
+    assert site.runs == 0 and site.refusals == 4 and site.words and site._site.isascii is True
 
 
 @pytest.mark.parametrize("watch", [sys.settrace, sys.setprofile])

@@ -28,6 +28,8 @@ from .sites import Leave, Site
 _WORTH_COMPILING, _WORTH_ENTERING = 100_000, 600
 # A loop that had few steps so often in turn is looked at again after some runs; in the end it is closed.
 _FEW_TIMES, _FEW_LOOKS, _FEW_SKIPPED = 16, 40, 100
+# Seconds of a run that was hardly worth it, if it was left then.
+_SOON = 1e-3
 # How often a site may refuse, or be left, before it is closed.
 _TRIES = 4
 _OPTIMIZED = 1
@@ -99,22 +101,27 @@ class Entry:
             return None
         self._has_version = True
         self.compiling += found.compiling
-        self.seconds += time.perf_counter() - start
+        taken = time.perf_counter() - start
+        self.seconds += taken
         if found.statement == 0 and not found.names and found.reason in ("kind", "value"):
             self._refuse("its names are of kinds that are not compiled")
             return None
-        return self._leave(found)
+        is_soon = taken - found.compiling < _SOON
+        if is_soon and found.reason in ("kind", "value") and not (self._lowered.has_stores or found.error):
+            # Python begins anew: as written it is faster than by the second copy.
+            self._refuse(f"it would be left soon, before statement {found.statement}")
+            return None
+        return self._leave(found, is_soon)
 
-    def _leave(self, found: Any) -> Leave:
+    def _leave(self, found: Any, is_soon: bool) -> Leave:
         self.runs += 1
         names = found.names
         if found.reason == "done":
             return Leave(None, names=names)
         if found.reason in ("kind", "value") and found.error is None:
             self.leaves += 1
-            line = self._lowered.around and found.statement
-            self.words = f"left before statement {line}"
-            if found.reason == "kind" or self.leaves > 64:
+            self.words = f"left before statement {found.statement}"
+            if found.reason == "kind" or is_soon:
                 self.refusals += 1
                 if self.refusals >= _TRIES:
                     self.words = "values that are not compiled"

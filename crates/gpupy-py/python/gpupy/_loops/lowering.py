@@ -69,6 +69,8 @@ class Lowered:
     # The names whose values it takes, in the order of its numbers for them.
     names: tuple[str, ...]
     bound: frozenset[str]
+    # Whether it stores elements: else nothing happens before its names are given back.
+    has_stores: bool
     # What it calls: as it is written, and its full name.
     calls: tuple[tuple[str, str], ...]
     # Numbers of modules, as they are written.
@@ -95,6 +97,7 @@ class _Lowering:
         self._calls = calls
         self._names: dict[str, int] = {}
         self._bound: set[str] = set()
+        self._has_stores = False
         self._called: dict[str, str] = {}
         self._constants: dict[str, float] = {}
         self._around: dict[int, dict[int, str]] = {}
@@ -113,6 +116,7 @@ class _Lowering:
         return Lowered(
             tuple(self._names),
             frozenset(self._bound),
+            self._has_stores,
             tuple(self._called.items()),
             tuple(self._constants.items()),
             self._around,
@@ -258,6 +262,7 @@ class _Lowering:
         if isinstance(node, ast.Name):
             return {"Name": self._bind(node.id)}
         if isinstance(node, ast.Subscript):
+            self._has_stores = True
             return {"Element": self._element(node)}
         self._refuse("tuples in tuples", node)
 

@@ -7,9 +7,9 @@ Owns ``compiled``. Of a loop that qualifies becomes, all of it in the lines and 
             y[i] = s
     else:
         if SITE.has("i"): i = SITE.value("i")
-        if SITE.runs(0):
-            for i in SITE.rest(0) or x:
-                if SITE.runs(1): y[i] = s
+        if SITE.isalnum or SITE.runs(0):
+            for i in not SITE.isalnum and SITE.rest(0) or x:
+                if SITE.isalnum or SITE.runs(1): y[i] = s
 
 Invariants: code whose sites are closed does what the text does, with its lines, columns, names, and events
 of tracing; a text that cannot be compiled so is compiled as written, with its own errors and warnings. Not
@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 from . import readers
 from .loop_finder import find
 from .nests import FoundLoop
-from .sites import CLOSED, Site
+from .sites import BEHIND, CLOSED, Site
 
 # The beginning of a site's placeholder until the code is there; no text of a program has it.
 _MARK = b"site " + os.urandom(16)
@@ -178,7 +178,8 @@ class _Copy:
         self._count += 1
         new = node
         if isinstance(node, ast.For):
-            rest = ast.BoolOp(ast.Or(), [self._call("rest", ast.Constant(number)), node.iter])
+            given = self._before(self._call("rest", ast.Constant(number)))
+            rest = ast.BoolOp(ast.Or(), [given, node.iter])
             # Errors of what is no iterable are shown here.
             ast.copy_location(rest, node.iter)
             new = ast.For(node.target, rest, self._block(node.body), self._block(node.orelse))
@@ -187,15 +188,25 @@ class _Copy:
                 self._call("enters", ast.Constant(number), ast.Constant(block))
                 for block in ("body", "orelse")
             )
-            asked = ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), behind), node.test])
-            test = ast.BoolOp(ast.Or(), [inside, ast.copy_location(asked, node.test)])
+            is_asked = ast.BoolOp(ast.Or(), [self._behind(), ast.UnaryOp(ast.Not(), behind)])
+            asked = ast.BoolOp(ast.And(), [is_asked, node.test])
+            test = ast.BoolOp(ast.Or(), [self._before(inside), ast.copy_location(asked, node.test)])
             ast.copy_location(test, node.test)
             new = type(node)(test, self._block(node.body), self._block(node.orelse))
         ast.copy_location(new, node)
-        return _at(node, ast.If(self._call("runs", ast.Constant(number)), [new], []))
+        runs = ast.BoolOp(ast.Or(), [self._behind(), self._call("runs", ast.Constant(number))])
+        return _at(node, ast.If(runs, [new], []))
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [self._statement(one) for one in body]
+
+    def _behind(self) -> ast.expr:
+        """Whether no leave waits."""
+        return ast.Attribute(self._site(), BEHIND, ast.Load())
+
+    def _before(self, value: ast.expr) -> ast.expr:
+        """A value where a leave waits."""
+        return ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), self._behind()), value])
 
     def _site(self) -> ast.expr:
         return ast.Constant(self._mark)

@@ -20,6 +20,8 @@ from .nests import FoundLoop
 
 # True where a loop runs as written; plain bytes, which marshal makes of a site, have it too.
 CLOSED = "isascii"
+# True where no leave waits, so that the second copy runs each statement without a call.
+BEHIND = "isalnum"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Site(bytes):
     def __new__(cls, nest: FoundLoop) -> Site:
         site = super().__new__(cls)
         site.nest, site._leaves, site.skipped = nest, {}, 0
+        setattr(site, BEHIND, True)
         site.close()
         return site
 
@@ -79,6 +82,7 @@ class Site(bytes):
         if leave is None:
             return True
         self._leaves[id(sys._getframe(1))] = leave
+        self.isalnum = False  # type: ignore[method-assign, assignment]
         return False
 
     def has(self, name: str) -> bool:
@@ -97,6 +101,8 @@ class Site(bytes):
             return True
         if statement == leave.target or leave.target is None:
             del self._leaves[frame]
+            # No call is between the question and the answer, so that no other thread is.
+            self.isalnum = not self._leaves  # type: ignore[method-assign, assignment]
             if leave.error is not None:
                 raise leave.error.with_traceback(None)
             return leave.target is not None
