@@ -152,6 +152,8 @@ fn next_rounds(rounds: i64, taken: Duration) -> i64 {
 }
 
 /// Lets handlers of signals and other threads run; whether the nest goes on.
+// Nothing of ours is waited for, so that there is nothing to be in order before a fork.
+#[allow(clippy::disallowed_methods)]
 fn pause(py: Python<'_>, goes_on: &Bound<'_, PyAny>) -> PyResult<bool> {
     py.check_signals()?;
     py.detach(|| {});
