@@ -13,6 +13,7 @@
 //! compute    ufuncs, operators, reductions, library ops
 //! methods    the Python methods of the classes
 //! jit        functions that are traced, and repeated without Python
+//! loops      loops of the program that run as compiled code
 //! ```
 //!
 //! The path of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`),
@@ -31,6 +32,7 @@ mod create;
 mod fallback;
 mod index;
 mod jit;
+mod loops;
 mod methods;
 mod session;
 mod thresholds;
@@ -63,6 +65,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lazy_scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_class::<py_function::PyFunction>()?;
+    module.add_class::<loops::loop_nest::LoopNest>()?;
     module.add_function(wrap_pyfunction!(py_function::argument, module)?)?;
     module.add_function(wrap_pyfunction!(py_function::operation, module)?)?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;

@@ -279,6 +279,25 @@ def join_plainly(function: str, arrays: object, axis: object) -> ndarray | None:
 def lexsort(keys: Sequence[ndarray], axis: int) -> ndarray | None: ...
 def nonzero(array: ndarray) -> tuple[ndarray, ...] | None: ...
 def numpy_attribute(array: ndarray, name: str) -> Any: ...
+
+class LoopExit:
+    statement: int
+    reason: str
+    names: dict[str, Any]
+    loops: dict[int, tuple[int, int, int]]
+    error: BaseException | None
+    compiling: float
+
+class LoopNest:
+    def __new__(cls, text: str) -> LoopNest: ...
+    def run(
+        self,
+        values: list[Any],
+        may_compile: bool,
+        goes_on: Callable[[], bool],
+        is_interpreted: bool,
+    ) -> LoopExit | None: ...
+
 def operation(name: str, operands: Sequence[ndarray]) -> ndarray: ...
 def ones(
     shape: Any,

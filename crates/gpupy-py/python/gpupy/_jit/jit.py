@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from .._gpupy import jit as _own
-from .._session import tracebacks
+from .._session import tracebacks, written_code
 from . import recording, saved
 from .recording import Memory, record
 
@@ -32,6 +32,8 @@ class Jit(_own.Jit):
     calls with the reason."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        # What it reads, and what it may call.
+        written_code.withdraw("gpupy.jit")
         functools.update_wrapper(self, function)
         self._memory = Memory()
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import CellType, CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
-from .._session import tracebacks
+from .._session import tracebacks, written_code
 
 # Modules whose names do not change.
 LIBRARIES = ("numpy", "math", "gpupy")
@@ -193,6 +193,7 @@ def read(function: Callable[..., Any]) -> Source | None:
     Raises ``KernelError`` for a function whose parameters cannot be elements, and for unknown names.
     """
     assert isinstance(function, FunctionType)
+    written_code.as_written(function)
     file = function.__code__.co_filename
     tree = _definition(function, file)
     if tree is None:

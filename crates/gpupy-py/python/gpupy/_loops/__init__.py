@@ -5,9 +5,11 @@ functions that it may call; ``nests.py`` is what is found, plain data; ``binding
 in a text, ``loop_facts.py`` collects what a loop does, ``loop_finder.py`` goes through the statements. Each
 imports only those before it.
 
-``sites.py`` and ``second_copy.py`` are for what is to run loops: a site in front of each, and a copy of it
-that goes on where that leaves. Until there is something, programs are compiled without them.
+``sites.py`` and ``second_copy.py`` are for what runs loops: a site in front of each, and a copy of it that
+goes on where that leaves. ``lowering.py`` makes plain data of a nest for the compiler, ``entries.py`` is
+what a site asks, ``running.py`` puts both into a module, ``readers.py`` takes them out for those that read
+code.
 
 Not here: the report to the program (``_program/loop_report.py``), functions that are compiled whole
-(``_kernel``). Nothing is compiled yet.
+(``_kernel``), the compiler (the crate ``gpupy-loops``).
 """

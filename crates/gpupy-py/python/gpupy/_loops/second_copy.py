@@ -7,9 +7,9 @@ Owns ``compiled``. Of a loop that qualifies becomes, all of it in the lines and 
             y[i] = s
     else:
         if SITE.has("i"): i = SITE.value("i")
-        if SITE.runs(0):
-            for i in SITE.rest(0) or x:
-                if SITE.runs(1): y[i] = s
+        if SITE.isalnum or SITE.runs(0):
+            for i in not SITE.isalnum and SITE.rest(0) or x:
+                if SITE.isalnum or SITE.runs(1): y[i] = s
 
 Invariants: code whose sites are closed does what the text does, with its lines, columns, names, and events
 of tracing; a text that cannot be compiled so is compiled as written, with its own errors and warnings. Not
@@ -21,19 +21,32 @@ from __future__ import annotations
 import ast
 import os
 import types
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
+from . import readers
 from .loop_finder import find
 from .nests import FoundLoop
-from .sites import CLOSED, Site
+from .sites import BEHIND, CLOSED, Site
 
 # The beginning of a site's placeholder until the code is there; no text of a program has it.
 _MARK = b"site " + os.urandom(16)
 
 
-def compiled(tree: ast.Module, file: str) -> types.CodeType:
-    """The code of a module with a site for each of its nests, all closed. The tree is changed meanwhile."""
-    placed = _Placed(tree, file)
+# Of a nest, the loops that get a site, and what is done with each site.
+Choice: TypeAlias = Callable[[FoundLoop, Any], Iterable[tuple[FoundLoop, Any, Callable[[Site], Any]]]]
+
+
+def _whole(nest: FoundLoop, node: Any) -> Iterable[tuple[FoundLoop, Any, Callable[[Site], Any]]]:
+    return [(nest, node, lambda site: None)]
+
+
+def compiled(tree: ast.Module, file: str, choose: Choice = _whole) -> types.CodeType:
+    """The code of a module with a site for each of its nests, or those that are chosen, all closed.
+
+    The tree is changed meanwhile.
+    """
+    placed = _Placed(tree, file, choose)
     try:
         placed.put()
         code = compile(tree, file, "exec", dont_inherit=True)
@@ -70,26 +83,35 @@ def _with_sites(code: types.CodeType, known: dict[bytes, Site]) -> types.CodeTyp
 class _Placed:
     """The sites of a tree."""
 
-    def __init__(self, tree: ast.Module, file: str) -> None:
-        self._tree, self._file = tree, file
+    def __init__(self, tree: ast.Module, file: str, choose: Choice) -> None:
+        self._tree, self._file, self._choose = tree, file, choose
         self.sites: dict[bytes, Site] = {}
         self._undo: list[tuple[list[ast.stmt], int, ast.stmt]] = []
 
     def put(self) -> None:
-        """Puts a site before each nest."""
+        """Puts a site before each nest, but in what decorators may read."""
         nests = [nest for loop in find(self._tree, self._file) for nest in loop.nests()]
         by_place = {(nest.place.line, nest.place.column): nest for nest in nests}
         stack: list[Any] = [self._tree]
-        while stack and by_place:
+        # Loops that were chosen in a nest, and what is done with their sites.
+        chosen: dict[int, tuple[FoundLoop, Callable[[Site], Any]]] = {}
+        while stack and (by_place or chosen):
             node = stack.pop()
+            if readers.is_read(node):
+                continue
             for block in ("body", "orelse", "handlers", "finalbody", "cases"):
                 inside = getattr(node, block, None)
                 if not isinstance(inside, list):
                     continue
                 for number, one in enumerate(inside):
-                    place = getattr(one, "lineno", None), getattr(one, "col_offset", None)
-                    if isinstance(one, ast.For | ast.While) and place in by_place:
-                        self._put_before(inside, number, one, by_place.pop(place))
+                    nest = None
+                    if isinstance(one, ast.For | ast.While):
+                        nest = by_place.pop((one.lineno, one.col_offset), None)
+                    if nest is not None:
+                        for loop, at, does in self._choose(nest, one):
+                            chosen[id(at)] = loop, does
+                    if id(one) in chosen:
+                        self._put_before(inside, number, one, *chosen.pop(id(one)))
                     else:
                         stack.append(one)
 
@@ -100,12 +122,13 @@ class _Placed:
             block[number] = loop
 
     def _put_before(
-        self, block: list[ast.stmt], number: int, loop: ast.For | ast.While, nest: FoundLoop
+        self, block: list[ast.stmt], number: int, loop: Any, nest: FoundLoop, does: Callable[[Site], Any]
     ) -> None:
         if _warns(loop):
             return
         mark = b"%s%d" % (_MARK, len(self.sites))
-        self.sites[mark] = Site(nest)
+        site = self.sites[mark] = Site(nest)
+        does(site)
         self._undo.append((block, number, loop))
         block[number] = _Copy(mark, nest).around(loop)
 
@@ -155,7 +178,8 @@ class _Copy:
         self._count += 1
         new = node
         if isinstance(node, ast.For):
-            rest = ast.BoolOp(ast.Or(), [self._call("rest", ast.Constant(number)), node.iter])
+            given = self._before(self._call("rest", ast.Constant(number)))
+            rest = ast.BoolOp(ast.Or(), [given, node.iter])
             # Errors of what is no iterable are shown here.
             ast.copy_location(rest, node.iter)
             new = ast.For(node.target, rest, self._block(node.body), self._block(node.orelse))
@@ -164,15 +188,25 @@ class _Copy:
                 self._call("enters", ast.Constant(number), ast.Constant(block))
                 for block in ("body", "orelse")
             )
-            asked = ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), behind), node.test])
-            test = ast.BoolOp(ast.Or(), [inside, ast.copy_location(asked, node.test)])
+            is_asked = ast.BoolOp(ast.Or(), [self._behind(), ast.UnaryOp(ast.Not(), behind)])
+            asked = ast.BoolOp(ast.And(), [is_asked, node.test])
+            test = ast.BoolOp(ast.Or(), [self._before(inside), ast.copy_location(asked, node.test)])
             ast.copy_location(test, node.test)
             new = type(node)(test, self._block(node.body), self._block(node.orelse))
         ast.copy_location(new, node)
-        return _at(node, ast.If(self._call("runs", ast.Constant(number)), [new], []))
+        runs = ast.BoolOp(ast.Or(), [self._behind(), self._call("runs", ast.Constant(number))])
+        return _at(node, ast.If(runs, [new], []))
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [self._statement(one) for one in body]
+
+    def _behind(self) -> ast.expr:
+        """Whether no leave waits."""
+        return ast.Attribute(self._site(), BEHIND, ast.Load())
+
+    def _before(self, value: ast.expr) -> ast.expr:
+        """A value where a leave waits."""
+        return ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), self._behind()), value])
 
     def _site(self) -> ast.expr:
         return ast.Constant(self._mark)

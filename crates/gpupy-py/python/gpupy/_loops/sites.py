@@ -20,6 +20,8 @@ from .nests import FoundLoop
 
 # True where a loop runs as written; plain bytes, which marshal makes of a site, have it too.
 CLOSED = "isascii"
+# True where no leave waits, so that the second copy runs each statement without a call.
+BEHIND = "isalnum"
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,24 @@ class Leave:
     iterators: Mapping[int, Iterator[Any]] = field(default_factory=dict)
     # The values of names; others stay as they are.
     names: Mapping[str, Any] = field(default_factory=dict)
+    # What is raised there, which a handler of a signal raised meanwhile.
+    error: BaseException | None = None
 
 
 class Site(bytes):
     """One loop's site; its methods are called by the second copy."""
 
     nest: FoundLoop
+    # Runs that are as written, without asking.
+    skipped: int
     _enter: Callable[[], Leave | None]
     # By the frame that entered; one that another frame left behind, because it was interrupted, is not found.
     _leaves: dict[int, Leave]
 
     def __new__(cls, nest: FoundLoop) -> Site:
         site = super().__new__(cls)
-        site.nest, site._leaves = nest, {}
+        site.nest, site._leaves, site.skipped = nest, {}, 0
+        setattr(site, BEHIND, True)
         site.close()
         return site
 
@@ -68,10 +75,14 @@ class Site(bytes):
 
     def stays(self) -> bool:
         """Whether the loop runs as written this time."""
+        if self.skipped:
+            self.skipped -= 1
+            return True
         leave = self._enter()
         if leave is None:
             return True
         self._leaves[id(sys._getframe(1))] = leave
+        self.isalnum = False  # type: ignore[method-assign, assignment]
         return False
 
     def has(self, name: str) -> bool:
@@ -90,6 +101,10 @@ class Site(bytes):
             return True
         if statement == leave.target or leave.target is None:
             del self._leaves[frame]
+            # No call is between the question and the answer, so that no other thread is.
+            self.isalnum = not self._leaves  # type: ignore[method-assign, assignment]
+            if leave.error is not None:
+                raise leave.error.with_traceback(None)
             return leave.target is not None
         return statement in leave.blocks
 

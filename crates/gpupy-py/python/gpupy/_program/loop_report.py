@@ -1,8 +1,8 @@
-"""``gpupy.loops``: which loops of the program may be compiled, by their text, and why the others may not.
+"""``gpupy.loops``: which loops of the program ran compiled, and why the others did not.
 
-Owns ``loops`` and ``LoopReport``. Nothing is done before it is called. Invariant: no text of a program
-makes it raise; what cannot be read is said. Not here: the search (``_loops``), the program's texts
-(``texts.py``).
+Owns ``loops`` and ``LoopReport``. Texts are read again when it is called. Invariant: no text of a program
+makes it raise; what cannot be read is said. Not here: the search and the runs (``_loops``), the program's
+texts (``texts.py``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._loops import entries, running
 from .._loops.loop_finder import find
+from .._loops.lowering import Unlowered
 from .._loops.nests import FoundLoop
 from . import imports, texts
 
@@ -26,7 +28,7 @@ _NOTHING = (
     "No module runs with gpupy in NumPy's place, so that no loops are known: run the program by"
     " `python -m gpupy program.py`, or call `gpupy.install()` at its top."
 )
-_HEAD = "Loops of the program, by their text. None is compiled yet: all of them run in Python."
+_HEAD = "Loops of the program: those that qualify by their text may run compiled, others run in Python."
 # Ends of the names of files without a text.
 _COMPILED = (*importlib.machinery.EXTENSION_SUFFIXES, *importlib.machinery.BYTECODE_SUFFIXES)
 # Characters of a loop's first line that are shown.
@@ -43,6 +45,8 @@ class ModuleLoops:
     # Why its text cannot be read.
     problem: str | None = None
     _lines: tuple[str, ...] = field(default=(), repr=False)
+    # Of loops that qualify by their text, by line and column: why they are not compiled yet, with the line.
+    _unlowered: dict[tuple[int, int], tuple[str, int]] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         if self.problem is not None:
@@ -62,11 +66,40 @@ class ModuleLoops:
         if loop.refusal is None:
             more = sum(1 for _ in loop.all_loops()) - 1
             inside = f", with {more} {'loop' if more == 1 else 'loops'} in it" if more else ""
-            yield f"{row} would qualify{inside}"
+            words = self._how(loop)
+            yield f"{row} {words or 'would qualify'}{inside if words is None else ''}"
+            if (place.line, place.column) in self._unlowered:
+                for inner in loop.inner:
+                    yield from self._rows(inner, indent + "  ")
             return
         yield f"{row} runs in Python: {loop.refusal.words} (line {loop.refusal.place.line})"
         for inner in loop.inner:
             yield from self._rows(inner, indent + "  ")
+
+    def _how(self, loop: FoundLoop) -> str | None:
+        """What became of a loop that qualifies by its text; None where it has no site."""
+        place = loop.place
+        refused = self._unlowered.get((place.line, place.column))
+        if refused is not None:
+            words, line = refused
+            return f"runs in Python, as it has {words} (line {line})"
+        entry = entries.places.get((place.file, place.line, place.column))
+        if entry is None:
+            return None
+        if entry.runs == 0:
+            why = entry.words or "it has few steps"
+            return f"may run compiled; it did not: {why}"
+        left = f", left to Python {_times(entry.leaves)}" if entry.leaves else ""
+        if entry.words:
+            left += f" ({entry.words})"
+        return (
+            f"ran compiled {_times(entry.runs)}, {entry.seconds:.3g} s,"
+            f" {entry.compiling:.3g} s of it compiling{left}"
+        )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 @dataclass(frozen=True)
@@ -93,7 +126,7 @@ class LoopReport:
 
 
 def loops() -> LoopReport:
-    """The loops of the program's own modules: which would qualify to be compiled, and why others do not.
+    """The loops of the program's own modules: which ran compiled, how often, how long, why others did not.
 
     The program is one that runs with gpupy in NumPy's place (``python -m gpupy``, ``gpupy.install()``,
     ``%load_ext gpupy``). ``print(gpupy.loops())`` shows each loop with its line. The report's ``loops`` are
@@ -103,9 +136,9 @@ def loops() -> LoopReport:
             if not loop.qualifies:
                 print(loop.place.line, loop.refusal.words)
 
-    The text of a loop decides; which types its values have is not asked. No loop is compiled yet. Nothing is
-    raised: of a module whose source is not to be had, or is no Python any more, the report says so.
-    ``GPUPY_LOOPS=0`` turns the search off.
+    ``qualifies`` is by the text of a loop; the report's text says what became of it. Nothing is raised: of a
+    module whose source is not to be had, or is no Python any more, the report says so. ``GPUPY_LOOPS=0``
+    turns it off: all loops run in Python, and are not looked for.
     """
     if not texts.IS_ON:
         return LoopReport((), is_on=False)
@@ -147,11 +180,27 @@ def _found(name: str, text: str | bytes | None) -> ModuleLoops:
             # They were heard when the module was compiled.
             warnings.simplefilter("ignore")
             tree = ast.parse(text, name)
-        return ModuleLoops(name, find(tree, name), None, _lines(text))
+        found = find(tree, name)
+        return ModuleLoops(name, found, None, _lines(text), _unlowered(tree, found))
     except Exception as error:
         # No Python any more, another encoding than it says, nested too deep.
         words = str(error).splitlines() or [""]
         return ModuleLoops(name, (), f"its source cannot be read: {type(error).__name__}: {words[0]}")
+
+
+def _unlowered(tree: ast.Module, found: tuple[FoundLoop, ...]) -> dict[tuple[int, int], tuple[str, int]]:
+    """Why loops that qualify are not compiled yet."""
+    nodes = {
+        (one.lineno, one.col_offset): one for one in ast.walk(tree) if isinstance(one, ast.For | ast.While)
+    }
+    why: dict[tuple[int, int], tuple[str, int]] = {}
+    for nest in (nest for loop in found for nest in loop.nests()):
+        calls = {call.text: call.stands_for for call in nest.facts.calls} if nest.facts else {}
+        node = nodes[nest.place.line, nest.place.column]
+        for loop, _, given in running.nests(nest, node, calls):
+            if isinstance(given, Unlowered):
+                why[loop.place.line, loop.place.column] = given.words, given.node.lineno
+    return why
 
 
 def _lines(text: str | bytes) -> tuple[str, ...]:

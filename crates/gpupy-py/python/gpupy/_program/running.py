@@ -9,9 +9,10 @@ import importlib.util
 import os
 import sys
 import types
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from typing import Any
 
-from . import imports, texts
+from . import imports, script, texts
 
 
 def module(name: str, arguments: list[str]) -> int:
@@ -28,14 +29,22 @@ def module(name: str, arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if not f"{name}.__main__".startswith(error.name or "."):
             raise
-    get_code = getattr(spec and spec.loader, "get_code", None)
-    if spec is None or get_code is None:
+    if spec is None or not hasattr(spec.loader, "get_code"):
         print(f"python -m gpupy: no module named `{name}` that can be run", file=sys.stderr)
         return 1
     main = types.ModuleType("__main__")
     main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
     main.__file__ = spec.origin
-    return _run(main, get_code(spec.name), [spec.origin or name, *arguments])
+    return _run(main, _code(spec), [spec.origin or name, *arguments])
+
+
+def _code(spec: ModuleSpec) -> types.CodeType:
+    """The code of a module that is run."""
+    loader: Any = spec.loader
+    if type(loader) is SourceFileLoader and spec.origin:
+        return script.of_text(loader.get_data(spec.origin), spec.origin)
+    code: types.CodeType = loader.get_code(spec.name)
+    return code
 
 
 def _folders(top: ModuleSpec | None, arguments: list[str]) -> list[str]:
@@ -59,8 +68,7 @@ def _run_text(text: str | bytes, name: str, arguments: list[str]) -> int:
     sys.path[0] = ""
     imports.put([os.getcwd()], True)
     texts.keep(name, text)
-    compiled = compile(text, name, "exec", dont_inherit=True)
-    return _run(types.ModuleType("__main__"), compiled, arguments)
+    return _run(types.ModuleType("__main__"), script.of_text(text, name), arguments)
 
 
 def _run(main: types.ModuleType, compiled: types.CodeType, arguments: list[str]) -> int:

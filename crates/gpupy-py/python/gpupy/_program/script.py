@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from . import texts
 from .imports import ours, put
 from .texts import keep
 
@@ -48,8 +49,8 @@ def run(path: str, arguments: list[str]) -> int:
     return 0
 
 
-# Whether loops have sites, at which something else may run them: only in tests, until there is something.
-HAS_SITES = False
+# Whether loops have sites, at which they may run compiled.
+HAS_SITES = texts.IS_ON
 
 # The name of the module that stands for one, or `None` where that stays.
 _Names: TypeAlias = Callable[[str], str | None]
@@ -89,12 +90,33 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     keep(path, source)
-    tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
-    if HAS_SITES:
-        # Programs start without it.
-        from .._loops import second_copy
+    imports = _Imports(name_of)
+    tree = ast.fix_missing_locations(imports.visit(ast.parse(source, path)))
+    if HAS_SITES and imports.has_loops:
+        # Programs without loops start without it.
+        from .._loops import running
 
-        return second_copy.compiled(tree, path)
+        code = running.with_sites(tree, path, lambda: _as_written(source, path, name_of))
+        if code is not None:
+            return code
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def of_text(source: str | bytes, name: str) -> types.CodeType:
+    """The code of a text whose imports stay as they are, with its loops' sites."""
+    tree = ast.parse(source, name)
+    if HAS_SITES and any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)):
+        # Programs without loops start without it.
+        from .._loops import running
+
+        code = running.with_sites(tree, name, lambda: compile(source, name, "exec", dont_inherit=True))
+        if code is not None:
+            return code
+    return compile(source, name, "exec", dont_inherit=True)
+
+
+def _as_written(source: bytes, path: str, name_of: _Names) -> types.CodeType:
+    tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
     return compile(tree, path, "exec", dont_inherit=True)
 
 
@@ -119,6 +141,17 @@ class _Imports(ast.NodeTransformer):
 
     def __init__(self, name_of: _Names) -> None:
         self._name_of = name_of
+        self.has_loops = False
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        self.has_loops = True
+        self.generic_visit(node)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.While:
+        self.has_loops = True
+        self.generic_visit(node)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)

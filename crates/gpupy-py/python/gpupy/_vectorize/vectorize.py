@@ -25,6 +25,7 @@ from .._gpupy import is_lazy
 from .._kernel.kernel import Kernel, Variant, of_programs
 from .._kernel.kinds import Fixed, Kind, computed, key
 from .._kernel.source import KernelError
+from .._session import written_code
 from .python import PythonExpressions, is_flag, is_real, is_whole
 
 # Fewer elements are left to NumPy: a call of a compiled function takes as long as some hundreds of them.
@@ -60,6 +61,7 @@ class _Tried:
     """The history of a function: for how many elements it was called, and whether it was compiled."""
 
     def __init__(self, function: FunctionType) -> None:
+        written_code.as_written(function)
         self.kernel, self.code = PythonKernel(function, None, 10**7), function.__code__
         self.elements = 0
         # Why it is no kernel for arguments of certain kinds, which are kept alive as their keys name them.

@@ -1,0 +1,620 @@
+//! Machine code of typed code, by Cranelift.
+//!
+//! Owns [`MachineCode`] and all that calls code. It refers to nothing outside but functions by their addresses, so that
+//! no relocation is left; where one is, there is no code. Not here: which operations there are (`code.rs`), what
+//! runs without code (`interpreter.rs`).
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Type,
+    UserFuncName, Value,
+};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, control::ControlPlane};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use memmap2::{Mmap, MmapMut};
+
+use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::kinds::{ElementType, SlotClass};
+use crate::pause::{FIRST_ROUNDS, Pause};
+
+type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
+
+/// Code of a version.
+pub struct MachineCode {
+    memory: Mmap,
+}
+
+impl MachineCode {
+    /// Compiles; `None` where that cannot be done on this machine.
+    pub fn new(code: &Code) -> Option<Self> {
+        // Elsewhere caches of instructions need care.
+        if !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let isa = isa()?;
+        let ask = quiet_ask(&isa)?.as_ptr() as i64;
+        let mut context = Context::new();
+        context.func = Function::with_name_signature(
+            UserFuncName::default(),
+            signature(&isa, &[I64, I64], I64),
+        );
+        let mut scratch = FunctionBuilderContext::new();
+        let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
+        Emitter::new(code, &isa, builder, ask).emit();
+        Some(Self { memory: executable(&isa, context)? })
+    }
+
+    /// Runs it; gives the number of the exit.
+    ///
+    /// # Safety
+    ///
+    /// As of [`crate::NestVersion::run`].
+    pub unsafe fn run(&self, state: &mut [u64], pause: &mut Pause) -> usize {
+        // SAFETY: the memory holds a function of this type, which `emit` wrote.
+        let entry: Entry = unsafe { std::mem::transmute(self.memory.as_ptr()) };
+        // SAFETY: the state and its arrays are as the code needs them; the pause lives until it returns.
+        unsafe { entry(state.as_mut_ptr(), std::ptr::from_mut(pause).cast()) as usize }
+    }
+}
+
+/// The code of a function that refers to nothing.
+fn executable(isa: &OwnedTargetIsa, mut context: Context) -> Option<Mmap> {
+    let compiled = context.compile(&**isa, &mut ControlPlane::default()).ok()?;
+    if !compiled.buffer.relocs().is_empty() {
+        return None;
+    }
+    let bytes = compiled.code_buffer();
+    let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
+    memory[..bytes.len()].copy_from_slice(bytes);
+    memory.make_exec().ok()
+}
+
+/// A function that calls `ask` and leaves all registers as they are: no value of a loop has to be in memory for it.
+fn quiet_ask(isa: &OwnedTargetIsa) -> Option<&'static Mmap> {
+    static CODE: OnceLock<Option<Mmap>> = OnceLock::new();
+    let code = CODE.get_or_init(|| {
+        let mut context = Context::new();
+        context.func = Function::with_name_signature(UserFuncName::default(), of_pause());
+        let mut scratch = FunctionBuilderContext::new();
+        let mut builder = FunctionBuilder::new(&mut context.func, &mut scratch);
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let pause = builder.block_params(entry)[0];
+        let of_ask = builder.import_signature(signature(isa, &[I64], I64));
+        let function = builder.ins().iconst(I64, ask as *const () as i64);
+        builder.ins().call_indirect(of_ask, function, &[pause]);
+        builder.ins().return_(&[]);
+        builder.seal_all_blocks();
+        builder.finalize();
+        executable(isa, context)
+    });
+    code.as_ref()
+}
+
+/// Of a function that changes no register.
+fn of_pause() -> Signature {
+    let mut signature = Signature::new(CallConv::Patchable);
+    signature.params.push(AbiParam::new(I64));
+    signature
+}
+
+/// What code calls in pauses.
+extern "C" fn ask(pause: *mut c_void) -> i64 {
+    // SAFETY: code hands on the pointer that `run` gave it, which nobody else uses meanwhile.
+    let pause = unsafe { &mut *pause.cast::<Pause>() };
+    catch_unwind(AssertUnwindSafe(|| pause.rounds())).unwrap_or(0)
+}
+
+fn isa() -> Option<OwnedTargetIsa> {
+    let mut flags = settings::builder();
+    for (name, value) in
+        [("opt_level", "speed"), ("enable_verifier", "false"), ("unwind_info", "false")]
+    {
+        flags.set(name, value).ok()?;
+    }
+    cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
+}
+
+fn signature(isa: &OwnedTargetIsa, given: &[Type], result: Type) -> Signature {
+    let mut signature = Signature::new(isa.default_call_conv());
+    signature.params.extend(given.iter().map(|&one| AbiParam::new(one)));
+    signature.returns.push(AbiParam::new(result));
+    signature
+}
+
+fn type_of(class: SlotClass) -> Type {
+    match class {
+        SlotClass::Integer => I64,
+        SlotClass::Double => F64,
+        SlotClass::Single => F32,
+    }
+}
+
+struct Emitter<'a> {
+    code: &'a Code,
+    builder: FunctionBuilder<'a>,
+    slots: Vec<Variable>,
+    rounds: Variable,
+    blocks: Vec<Target>,
+    exits: Vec<Option<Target>>,
+    // Of the block that is written.
+    exit: usize,
+    state: Value,
+    pause: Value,
+    // The address of what is called in pauses.
+    ask: i64,
+    of_pause: SigRef,
+    of_one: SigRef,
+    of_two: SigRef,
+    of_integers: SigRef,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(
+        code: &'a Code,
+        isa: &OwnedTargetIsa,
+        mut builder: FunctionBuilder<'a>,
+        ask: i64,
+    ) -> Self {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let [state, pause] = [0, 1].map(|number| builder.block_params(entry)[number]);
+        let slots = code.slots.iter().map(|&class| builder.declare_var(type_of(class))).collect();
+        let rounds = builder.declare_var(I64);
+        let first = builder.ins().iconst(I64, FIRST_ROUNDS);
+        builder.def_var(rounds, first);
+        let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
+        builder.ins().jump(blocks[0], &[]);
+        let of_pause = builder.import_signature(of_pause());
+        let [of_one, of_two, of_integers] =
+            [(&[F64][..], F64), (&[F64, F64], F64), (&[I64, I64], I64)]
+                .map(|(given, result)| builder.import_signature(signature(isa, given, result)));
+        Self {
+            code,
+            builder,
+            slots,
+            rounds,
+            blocks,
+            exits: vec![None; code.exits.len()],
+            exit: 0,
+            state,
+            pause,
+            ask,
+            of_pause,
+            of_one,
+            of_two,
+            of_integers,
+        }
+    }
+
+    fn emit(mut self) {
+        let code = self.code;
+        for (number, block) in code.blocks.iter().enumerate() {
+            self.builder.switch_to_block(self.blocks[number]);
+            self.block(block);
+        }
+        for (number, target) in self.exits.clone().into_iter().enumerate() {
+            if let Some(target) = target {
+                self.leave(number, target);
+            }
+        }
+        self.builder.seal_all_blocks();
+        self.builder.finalize();
+    }
+
+    fn leave(&mut self, number: usize, target: Target) {
+        let exit = &self.code.exits[number];
+        self.builder.switch_to_block(target);
+        self.builder.set_cold_block(target);
+        for &(word, slot) in &exit.saved {
+            let value = self.get(slot);
+            self.store(value, word);
+        }
+        for &(word, kind) in &exit.kinds {
+            let value = self.int(kind as i64);
+            self.store(value, word);
+        }
+        let result = self.int(number as i64);
+        self.builder.ins().return_(&[result]);
+    }
+
+    fn store(&mut self, value: Value, word: u32) {
+        self.builder.ins().store(MemFlags::trusted(), value, self.state, 8 * word as i32);
+    }
+
+    fn exit(&mut self) -> Target {
+        *self.exits[self.exit].get_or_insert_with(|| self.builder.create_block())
+    }
+
+    fn get(&mut self, slot: Slot) -> Value {
+        self.builder.use_var(self.slots[slot as usize])
+    }
+
+    fn put(&mut self, slot: Slot, value: Value) {
+        self.builder.def_var(self.slots[slot as usize], value);
+    }
+
+    fn class(&self, slot: Slot) -> SlotClass {
+        self.code.slots[slot as usize]
+    }
+
+    fn int(&mut self, value: i64) -> Value {
+        self.builder.ins().iconst(I64, value)
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.exit = block.exit;
+        for operation in &block.operations {
+            self.operation(operation);
+        }
+        match block.end {
+            BlockEnd::Jump(next) => {
+                self.builder.ins().jump(self.blocks[next], &[]);
+            }
+            BlockEnd::Branch(test, inside, beside) => {
+                let test = self.get(test);
+                self.builder.ins().brif(test, self.blocks[inside], &[], self.blocks[beside], &[]);
+            }
+            BlockEnd::Leave => {
+                let exit = self.exit();
+                self.builder.ins().jump(exit, &[]);
+            }
+        }
+    }
+
+    /// Goes on where a value is not 0, else leaves.
+    fn require(&mut self, holds: Value) {
+        let (next, exit) = (self.builder.create_block(), self.exit());
+        self.builder.ins().brif(holds, next, &[], exit, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn call(&mut self, of: SigRef, function: usize, given: &[Value]) -> Value {
+        let function = self.int(function as i64);
+        let call = self.builder.ins().call_indirect(of, function, given);
+        self.builder.inst_results(call)[0]
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Int(to, value) => {
+                let value = self.int(value);
+                self.put(to, value);
+            }
+            Operation::Double(to, value) => {
+                let value = self.builder.ins().f64const(value);
+                self.put(to, value);
+            }
+            Operation::Copy(to, from) => {
+                let value = self.get(from);
+                self.put(to, value);
+            }
+            Operation::Integer(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value = self.integer(does, a, b);
+                self.put(to, value);
+            }
+            Operation::Checked(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let (value, overflows) = match does {
+                    Integer::Add => self.builder.ins().sadd_overflow(a, b),
+                    Integer::Sub => self.builder.ins().ssub_overflow(a, b),
+                    _ => self.builder.ins().smul_overflow(a, b),
+                };
+                let (next, exit) = (self.builder.create_block(), self.exit());
+                self.builder.ins().brif(overflows, exit, &[], next, &[]);
+                self.builder.switch_to_block(next);
+                self.put(to, value);
+            }
+            Operation::Compare(test, to, a, b) => {
+                let class = self.class(a);
+                let (a, b) = (self.get(a), self.get(b));
+                let holds = if class == SlotClass::Integer {
+                    self.builder.ins().icmp(of_integers(test), a, b)
+                } else {
+                    self.builder.ins().fcmp(of_floats(test), a, b)
+                };
+                let holds = self.builder.ins().uextend(I64, holds);
+                self.put(to, holds);
+            }
+            Operation::Floating(does, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value = match does {
+                    Floating::Add => self.builder.ins().fadd(a, b),
+                    Floating::Sub => self.builder.ins().fsub(a, b),
+                    Floating::Mul => self.builder.ins().fmul(a, b),
+                    Floating::Div => self.builder.ins().fdiv(a, b),
+                };
+                self.put(to, value);
+            }
+            Operation::Plain(does, to, from) => {
+                let from = self.get(from);
+                let value = match does {
+                    FloatFunction::Neg => self.builder.ins().fneg(from),
+                    FloatFunction::Abs => self.builder.ins().fabs(from),
+                    FloatFunction::Sqrt => self.builder.ins().sqrt(from),
+                };
+                self.put(to, value);
+            }
+            Operation::ToDouble(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fcvt_from_sint(F64, from);
+                self.put(to, value);
+            }
+            Operation::ToSingle(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fdemote(F32, from);
+                self.put(to, value);
+            }
+            Operation::Widen(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fpromote(F64, from);
+                self.put(to, value);
+            }
+            Operation::ToInteger(to, from) => {
+                let from = self.get(from);
+                let value = self.builder.ins().fcvt_to_sint_sat(I64, from);
+                self.put(to, value);
+            }
+            Operation::Bits(to, from) => {
+                let class = self.class(from);
+                let from = self.get(from);
+                let value = match class {
+                    SlotClass::Integer => from,
+                    SlotClass::Double => self.builder.ins().bitcast(I64, MemFlags::new(), from),
+                    SlotClass::Single => {
+                        let bits = self.builder.ins().bitcast(I32, MemFlags::new(), from);
+                        self.builder.ins().uextend(I64, bits)
+                    }
+                };
+                self.put(to, value);
+            }
+            Operation::Call1(function, to, a) => {
+                let a = self.get(a);
+                let value = self.call(self.of_one, function.function() as *const () as usize, &[a]);
+                self.put(to, value);
+            }
+            Operation::Call2(function, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value =
+                    self.call(self.of_two, function.function() as *const () as usize, &[a, b]);
+                self.put(to, value);
+            }
+            Operation::CallIntegers(function, to, a, b) => {
+                let (a, b) = (self.get(a), self.get(b));
+                let value =
+                    self.call(self.of_integers, function.function() as *const () as usize, &[a, b]);
+                self.put(to, value);
+            }
+            Operation::Select(to, test, a, b) => {
+                let (test, a, b) = (self.get(test), self.get(a), self.get(b));
+                let value = self.builder.ins().select(test, a, b);
+                self.put(to, value);
+            }
+            Operation::Require(slot) => {
+                let holds = self.get(slot);
+                self.require(holds);
+            }
+            Operation::Quiet(result, from) => self.quiet(result, &[(result, from)]),
+            Operation::QuietAll(root, ref all) => self.quiet(root, all),
+            Operation::Inside(index, extent) => {
+                let (index, extent) = (self.get(index), self.get(extent));
+                let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
+                self.require(holds);
+            }
+            Operation::Fetch(to, word) => {
+                let class = type_of(self.class(to));
+                let value = self.builder.ins().load(
+                    class,
+                    MemFlags::trusted(),
+                    self.state,
+                    8 * word as i32,
+                );
+                self.put(to, value);
+            }
+            Operation::Within(to, index, extent) => {
+                let (index, extent) = (self.get(index), self.get(extent));
+                let value = self.within(index, extent);
+                self.put(to, value);
+            }
+            Operation::Address(to, base, ref terms, side) => {
+                let mut address = self.get(base);
+                for &(place, stride) in terms {
+                    let (place, stride) = (self.get(place), self.get(stride));
+                    let term = self.builder.ins().imul(place, stride);
+                    address = self.builder.ins().iadd(address, term);
+                }
+                if let Some((place, bytes)) = side {
+                    let place = self.get(place);
+                    let shift =
+                        self.builder.ins().ishl_imm(place, i64::from(bytes.trailing_zeros()));
+                    address = self.builder.ins().iadd(address, shift);
+                }
+                self.put(to, address);
+            }
+            Operation::Read(element, to, place) => {
+                let (place, flags) = (self.get(place), MemFlags::trusted());
+                let value = match element {
+                    ElementType::Bool | ElementType::U8 => {
+                        self.builder.ins().uload8(I64, flags, place, 0)
+                    }
+                    ElementType::I32 => self.builder.ins().sload32(flags, place, 0),
+                    ElementType::I64 => self.builder.ins().load(I64, flags, place, 0),
+                    ElementType::F32 => self.builder.ins().load(F32, flags, place, 0),
+                    ElementType::F64 => self.builder.ins().load(F64, flags, place, 0),
+                };
+                self.put(to, value);
+            }
+            Operation::Write(element, place, value) => {
+                let (place, value, flags) = (self.get(place), self.get(value), MemFlags::trusted());
+                match element {
+                    ElementType::Bool | ElementType::U8 => {
+                        self.builder.ins().istore8(flags, value, place, 0)
+                    }
+                    ElementType::I32 => self.builder.ins().istore32(flags, value, place, 0),
+                    _ => self.builder.ins().store(flags, value, place, 0),
+                };
+            }
+            Operation::Poll => self.poll(),
+        }
+    }
+
+    fn integer(&mut self, does: Integer, a: Value, b: Value) -> Value {
+        match does {
+            Integer::Add => self.builder.ins().iadd(a, b),
+            Integer::Sub => self.builder.ins().isub(a, b),
+            Integer::Mul => self.builder.ins().imul(a, b),
+            Integer::And => self.builder.ins().band(a, b),
+            Integer::Or => self.builder.ins().bor(a, b),
+            Integer::Xor => self.builder.ins().bxor(a, b),
+            Integer::Shl => self.builder.ins().ishl(a, b),
+            Integer::Shr => self.builder.ins().sshr(a, b),
+            Integer::FloorDiv => {
+                let quotient = self.builder.ins().sdiv(a, b);
+                let product = self.builder.ins().imul(quotient, b);
+                let rest = self.builder.ins().isub(a, product);
+                let differs = self.is_other_sign(rest, b);
+                self.builder.ins().isub(quotient, differs)
+            }
+            Integer::Mod => {
+                let rest = self.builder.ins().srem(a, b);
+                let differs = self.is_other_sign(rest, b);
+                let sum = self.builder.ins().iadd(rest, b);
+                self.builder.ins().select(differs, sum, rest)
+            }
+        }
+    }
+
+    /// 1 where a remainder is not 0, and has another sign than the divisor.
+    fn is_other_sign(&mut self, rest: Value, divisor: Value) -> Value {
+        let signs = self.builder.ins().bxor(rest, divisor);
+        let differs = self.builder.ins().icmp_imm(IntCC::SignedLessThan, signs, 0);
+        let is_rest = self.builder.ins().icmp_imm(IntCC::NotEqual, rest, 0);
+        let both = self.builder.ins().band(differs, is_rest);
+        self.builder.ins().uextend(I64, both)
+    }
+
+    fn within(&mut self, index: Value, extent: Value) -> Value {
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        let place = self.builder.append_block_param(next, I64);
+        self.builder.set_cold_block(cold);
+        let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
+        self.builder.ins().brif(holds, next, &[BlockArg::Value(index)], cold, &[]);
+        self.builder.switch_to_block(cold);
+        let wrapped = self.builder.ins().iadd(index, extent);
+        let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, wrapped, extent);
+        let is_negative = self.builder.ins().icmp_imm(IntCC::SignedLessThan, index, 0);
+        let holds = self.builder.ins().band(holds, is_negative);
+        self.builder.ins().brif(holds, next, &[BlockArg::Value(wrapped)], exit, &[]);
+        self.builder.switch_to_block(next);
+        place
+    }
+
+    /// Leaves where a result is not finite, and one of those that made it is not to blame.
+    fn quiet(&mut self, root: Slot, all: &[(Slot, [Slot; 2])]) {
+        let is_single = self.class(root) == SlotClass::Single;
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        self.builder.set_cold_block(cold);
+        let is_finite = self.is_finite(root, is_single);
+        self.builder.ins().brif(is_finite, next, &[], cold, &[]);
+        self.builder.switch_to_block(cold);
+        for &(result, from) in all {
+            let mut is_quiet = self.is_quiet(result, from, is_single);
+            if result != root {
+                // The root is not finite here.
+                let is_finite = self.is_finite(result, is_single);
+                is_quiet = self.builder.ins().bor(is_quiet, is_finite);
+            }
+            let then = self.builder.create_block();
+            self.builder.set_cold_block(then);
+            self.builder.ins().brif(is_quiet, then, &[], exit, &[]);
+            self.builder.switch_to_block(then);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.builder.switch_to_block(next);
+    }
+
+    fn is_finite(&mut self, slot: Slot, is_single: bool) -> Value {
+        let value = self.get(slot);
+        let size = self.builder.ins().fabs(value);
+        let infinite = self.infinite(is_single);
+        self.builder.ins().fcmp(FloatCC::LessThan, size, infinite)
+    }
+
+    fn infinite(&mut self, is_single: bool) -> Value {
+        if is_single {
+            self.builder.ins().f32const(f32::INFINITY)
+        } else {
+            self.builder.ins().f64const(f64::INFINITY)
+        }
+    }
+
+    fn is_quiet(&mut self, result: Slot, from: [Slot; 2], is_single: bool) -> Value {
+        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
+        let infinite = self.infinite(is_single);
+        let [of_nan, of_infinite] = [false, true].map(|asks_infinite| {
+            let [a, b] = [a, b].map(|one| {
+                if asks_infinite {
+                    let size = self.builder.ins().fabs(one);
+                    self.builder.ins().fcmp(FloatCC::Equal, size, infinite)
+                } else {
+                    self.builder.ins().fcmp(FloatCC::Unordered, one, one)
+                }
+            });
+            self.builder.ins().bor(a, b)
+        });
+        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, result, result);
+        self.builder.ins().select(is_nan, of_nan, of_infinite)
+    }
+
+    fn poll(&mut self) {
+        let (cold, next, exit) =
+            (self.builder.create_block(), self.builder.create_block(), self.exit());
+        self.builder.set_cold_block(cold);
+        let rounds = self.builder.use_var(self.rounds);
+        let left = self.builder.ins().iadd_imm(rounds, -1);
+        self.builder.def_var(self.rounds, left);
+        self.builder.ins().brif(left, next, &[], cold, &[]);
+        self.builder.switch_to_block(cold);
+        let ask = self.int(self.ask);
+        self.builder.ins().call_indirect(self.of_pause, ask, &[self.pause]);
+        // The first word of a pause.
+        let rounds = self.builder.ins().load(I64, MemFlags::trusted(), self.pause, 0);
+        self.builder.def_var(self.rounds, rounds);
+        self.builder.ins().brif(rounds, next, &[], exit, &[]);
+        self.builder.switch_to_block(next);
+    }
+}
+
+fn of_integers(test: Test) -> IntCC {
+    match test {
+        Test::Eq => IntCC::Equal,
+        Test::NotEq => IntCC::NotEqual,
+        Test::Lt => IntCC::SignedLessThan,
+        Test::LtE => IntCC::SignedLessThanOrEqual,
+        Test::Gt => IntCC::SignedGreaterThan,
+        Test::GtE => IntCC::SignedGreaterThanOrEqual,
+    }
+}
+
+fn of_floats(test: Test) -> FloatCC {
+    match test {
+        Test::Eq => FloatCC::Equal,
+        Test::NotEq => FloatCC::NotEqual,
+        Test::Lt => FloatCC::LessThan,
+        Test::LtE => FloatCC::LessThanOrEqual,
+        Test::Gt => FloatCC::GreaterThan,
+        Test::GtE => FloatCC::GreaterThanOrEqual,
+    }
+}

@@ -1,0 +1,135 @@
+//! A nest of loops as the program has it: statements and expressions, without types.
+//!
+//! Owns [`Nest`]. It comes from Python as JSON; names are numbers in the list of the nest's names. Statements are
+//! counted from the loop on, which is 0, in the order of the text. Not here: which texts become one (gpupy-py),
+//! control flow (`flow.rs`).
+
+use serde::Deserialize;
+
+use crate::called_functions::NamedFunction;
+
+/// A name's place in [`Nest::names`].
+pub type Name = usize;
+
+/// A loop with all that is in it.
+#[derive(Deserialize)]
+pub struct Nest {
+    /// The names that it reads and binds, without those of functions.
+    pub names: Vec<String>,
+    /// The loop.
+    pub body: Statement,
+}
+
+/// One statement.
+#[derive(Deserialize)]
+pub struct Statement {
+    /// Its number.
+    pub number: usize,
+    /// What it does.
+    pub does: Does,
+}
+
+/// What a statement does.
+#[derive(Deserialize)]
+pub enum Does {
+    /// Evaluates an expression, and assigns it to targets from left to right.
+    Assign(Vec<Target>, Expression),
+    /// `target op= value`.
+    InPlace(Target, BinaryOperator, Expression),
+    /// `if`, with `else`.
+    If(Expression, Vec<Statement>, Vec<Statement>),
+    /// `for name in range(...)`, with `else`.
+    For(Name, Vec<Expression>, Vec<Statement>, Vec<Statement>),
+    /// `while`, with `else`.
+    While(Expression, Vec<Statement>, Vec<Statement>),
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+    /// Nothing.
+    Pass,
+    /// What Python does from here on.
+    Leave,
+}
+
+/// What a value is assigned to.
+#[derive(Deserialize)]
+pub enum Target {
+    /// A name.
+    Name(Name),
+    /// An element of an array.
+    Element(Name, Vec<Expression>),
+    /// Several, of a value that is a tuple of as many.
+    Tuple(Vec<Target>),
+}
+
+/// An expression.
+#[derive(Deserialize)]
+pub enum Expression {
+    /// The value of a name.
+    Name(Name),
+    /// A number of Python's.
+    Int(i64),
+    /// A number of Python's, by its bits.
+    Float(u64),
+    /// `True` or `False`.
+    Bool(bool),
+    /// A tuple, which only targets take apart.
+    Tuple(Vec<Expression>),
+    /// An operator between two.
+    Binary(BinaryOperator, Box<Expression>, Box<Expression>),
+    /// An operator before one.
+    Unary(UnaryOperator, Box<Expression>),
+    /// `and` between all; else `or`.
+    Logic(bool, Vec<Expression>),
+    /// A chain of comparisons.
+    Compare(Box<Expression>, Vec<(Comparison, Expression)>),
+    /// `body if test else other`: test, body, other.
+    Choice(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// An element of an array.
+    Element(Name, Vec<Expression>),
+    /// An axis's length.
+    Extent(Name, isize),
+    /// A call.
+    Call(NamedFunction, Vec<Expression>),
+}
+
+/// Operators between two values.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum BinaryOperator {
+    Add,
+    Sub,
+    Mult,
+    Div,
+    FloorDiv,
+    Mod,
+    Pow,
+    BitAnd,
+    BitOr,
+    BitXor,
+    LShift,
+    RShift,
+}
+
+/// Operators before a value.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum UnaryOperator {
+    USub,
+    UAdd,
+    Invert,
+    Not,
+}
+
+/// Comparisons.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Eq,
+    NotEq,
+    Lt,
+    LtE,
+    Gt,
+    GtE,
+}

@@ -1,0 +1,243 @@
+"""How a nest is entered: what stands at its site, decides, has it run, and says where Python goes on.
+
+Owns ``Entry``, the counts of what was run, and ``places``, by which the report finds them. A nest runs
+compiled where its names are what the text means, nobody traces or profiles, and its steps are worth it.
+Invariants: an entry that does not run it changes nothing; a site that refuses often is closed. Not here:
+what a site is (``sites.py``), what a nest may hold (``lowering.py``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from .._gpupy import LoopNest
+from .._session import written_code
+from .lowering import Lowered
+from .sites import Leave, Site
+
+# Steps of Python's that take as long as a nest's compilation; and those that take as long as an entry.
+_WORTH_COMPILING, _WORTH_ENTERING = 100_000, 600
+# A loop that had few steps so often in turn is looked at again after some runs; in the end it is closed.
+_FEW_TIMES, _FEW_LOOKS, _FEW_SKIPPED = 16, 40, 100
+# Seconds of a run that was hardly worth it, if it was left then.
+_SOON = 1e-3
+# How often a site may refuse, or be left, before it is closed.
+_TRIES = 4
+_OPTIMIZED = 1
+_MISSING = object()
+# The same code without machine code.
+is_interpreted = False
+
+# The entries of the program's nests by file, line and column.
+places: dict[tuple[str, int, int], Entry] = {}
+
+
+class Entry:
+    """What a site asks before each run of its loop."""
+
+    def __init__(self, site: Site, lowered: Lowered) -> None:
+        self._site, self._lowered = site, lowered
+        self._nest: LoopNest | None = None
+        # Names of fast locals, of cells, and others.
+        self._code: CodeType | None = None
+        self._is_local: list[bool] = []
+        self._has_shared = False
+        self._shared: list[int] = []
+        self._guarded: list[int] = []
+        self._steps: Any = None
+        self._waiting = 0.0
+        self._few = 0
+        self._has_version = False
+        # What the report says.
+        self.runs, self.leaves, self.refusals = 0, 0, 0
+        self.seconds = self.compiling = 0.0
+        self.words = ""
+        place = site.nest.place
+        places[place.file, place.line, place.column] = self
+        site.open(self)
+
+    def __call__(self) -> Leave | None:
+        frame = sys._getframe(2)
+        if _is_watched() or written_code.has_reader():
+            return None
+        values = self._values(frame)
+        steps = self._count(values)
+        if steps < _WORTH_ENTERING:
+            self._pass()
+            return None
+        self._few = 0
+        self._waiting += steps
+        may_compile = self._waiting >= _WORTH_COMPILING
+        if not (may_compile or self._has_version):
+            return None
+        if not self._holds(frame):
+            self._refuse("a function or a number by its name is another one")
+            return None
+        if self._has_shared and threading.active_count() > 1:
+            return None
+        if np.geterr()["under"] != "ignore":
+            return None
+        if self._nest is None:
+            try:
+                self._nest = LoopNest(self._lowered.text)
+            except ValueError as error:
+                self._site.close()
+                self._refuse(f"it is not taken: {error}")
+                return None
+        start = time.perf_counter()
+        found = self._nest.run(values, may_compile, lambda: self._goes_on(frame, values), is_interpreted)
+        if found is None:
+            if may_compile:
+                self._refuse("its names are of too many kinds")
+            return None
+        self._has_version = True
+        self.compiling += found.compiling
+        taken = time.perf_counter() - start
+        self.seconds += taken
+        if found.statement == 0 and not found.names and found.reason in ("kind", "value"):
+            self._refuse("its names are of kinds that are not compiled")
+            return None
+        is_soon = taken - found.compiling < _SOON
+        if is_soon and found.reason in ("kind", "value") and not (self._lowered.has_stores or found.error):
+            # Python begins anew: as written it is faster than by the second copy.
+            self._refuse(f"it would be left soon, before statement {found.statement}")
+            return None
+        return self._leave(found, is_soon)
+
+    def _leave(self, found: Any, is_soon: bool) -> Leave:
+        self.runs += 1
+        names = found.names
+        if found.reason == "done":
+            return Leave(None, names=names)
+        if found.reason in ("kind", "value") and found.error is None:
+            self.leaves += 1
+            self.words = f"left before statement {found.statement}"
+            if found.reason == "kind" or is_soon:
+                self.refusals += 1
+                if self.refusals >= _TRIES:
+                    self.words = "values that are not compiled"
+                    self._site.close()
+        around = self._lowered.around[found.statement]
+        iterators: dict[int, Iterator[Any]] = {}
+        for statement, block in around.items():
+            target = self._lowered.targets.get(statement)
+            if target is None:
+                continue
+            rest = range(*found.loops[statement])
+            iterators[statement] = iter(()) if block == "orelse" else itertools.chain([names[target]], rest)
+        return Leave(found.statement, around, iterators, names, found.error)
+
+    def _pass(self) -> None:
+        """Leaves a loop of few steps to Python."""
+        self._few += 1
+        if self._few >= _FEW_TIMES:
+            self._site.skipped = _FEW_SKIPPED
+        if self._few >= _FEW_TIMES + _FEW_LOOKS:
+            self._site.close()
+
+    def _refuse(self, words: str) -> None:
+        self.words = words
+        self.refusals += 1
+        if self.refusals >= _TRIES:
+            self._site.close()
+
+    def _count(self, values: list[Any]) -> float:
+        """About how many steps there are."""
+        if self._steps is None:
+            self._steps = eval(f"lambda v: {self._lowered.steps}", {"max": max, "len": len})
+        try:
+            return float(self._steps(values))
+        except Exception:
+            return math.inf
+
+    def _values(self, frame: FrameType) -> list[Any]:
+        """The values of the nest's names."""
+        code = frame.f_code
+        if code is not self._code:
+            self._look_at(code)
+        local = frame.f_locals
+        found = [local.get(name, _MISSING) for name in self._lowered.names]
+        if code.co_flags & _OPTIMIZED and type(local) is dict and sys.getrefcount(local) <= 3:
+            # What Python shows of a frame's names would keep their values alive.
+            local.clear()
+        for number in self._shared:
+            if found[number] is _MISSING:
+                found[number] = frame.f_globals.get(self._lowered.names[number], _MISSING)
+        return [None if value is _MISSING else value for value in found]
+
+    def _look_at(self, code: CodeType) -> None:
+        is_function = bool(code.co_flags & _OPTIMIZED)
+        fast = {*code.co_varnames} - {*code.co_cellvars} if is_function else set()
+        own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        names = self._lowered.names
+        self._code = code
+        self._shared = [number for number, name in enumerate(names) if name not in own]
+        self._guarded = [number for number, name in enumerate(names) if name not in fast]
+        self._guarded = [number for number in self._guarded if names[number] not in self._lowered.bound]
+        self._has_shared = any(name not in fast for name in self._lowered.bound)
+
+    def _goes_on(self, frame: FrameType, values: list[Any]) -> bool:
+        """Whether a nest that runs may go on."""
+        if _is_watched() or not self._holds(frame):
+            return False
+        if self._has_shared and threading.active_count() > 1:
+            return False
+        if not self._guarded:
+            return True
+        now = self._values(frame)
+        return all(now[number] is values[number] for number in self._guarded)
+
+    def _holds(self, frame: FrameType) -> bool:
+        """Whether what the nest calls is what its text means."""
+        for text, full in self._lowered.calls:
+            if _meant(frame, text) not in _wanted(full):
+                return False
+        return all(_meant(frame, text) == value for text, value in self._lowered.constants)
+
+
+def _meant(frame: FrameType, text: str) -> Any:
+    """What a name, or an attribute of one, is in a frame."""
+    root, *attributes = text.split(".")
+    found = frame.f_globals.get(root, _MISSING)
+    if found is _MISSING or root in frame.f_code.co_varnames or root in frame.f_code.co_freevars:
+        found = frame.f_locals.get(root, _MISSING)
+    if found is _MISSING:
+        builtins = frame.f_builtins
+        found = builtins.get(root, _MISSING)
+    for attribute in attributes:
+        found = getattr(found, attribute, _MISSING)
+    return found
+
+
+_known: dict[str, tuple[Any, ...]] = {}
+
+
+def _wanted(full: str) -> tuple[Any, ...]:
+    """The functions for a full name: NumPy's are ours too."""
+    found = _known.get(full)
+    if found is None:
+        import builtins
+
+        import gpupy
+
+        module, _, name = full.rpartition(".")
+        modules: list[Any] = {"builtins": [builtins], "math": [math], "numpy": [np, gpupy]}[module]
+        found = _known[full] = tuple(getattr(one, name) for one in modules)
+    return found
+
+
+def _is_watched() -> bool:
+    """Whether somebody traces, profiles or monitors."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(monitoring.get_tool(tool) is not None for tool in range(6))
