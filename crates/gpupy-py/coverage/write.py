@@ -71,7 +71,7 @@ def outcome(module, name, call):
     """The outcome of a call."""
     if not call or falls(call) is None:
         if module != "numpy":
-            rest = OF_NAMES[module].get(name)
+            rest = OF_NAMES.get(module, {}).get(name)
             return f"recorded; {rest}{sooner(name)}" if rest else "recorded"
         return "computes nothing" if name in WITHOUT_ELEMENTS else f"recorded{sooner(name)}"
     return f"NumPy's: {OF_NAMES[module][name]}"
