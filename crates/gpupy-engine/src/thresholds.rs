@@ -22,8 +22,8 @@ gpupy_core::thresholds! {
     /// The most products of an eager matrix product. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,
-    /// The most elements among which places of extremes are looked for eagerly: the steps that find them later read them
-    /// twice, and take some 20 µs (driver cpu) before they begin.
+    /// The most elements among which places of extremes are looked for eagerly: the steps that find them later read
+    /// them twice, and take some 20 µs (driver cpu) before they begin.
     most_searched: usize = 1 << 20,
     /// The most elements of an array into which a mask writes elements that are there at once: a scatter of them would
     /// be recorded, and planned anew for each number of them. `y[m] = v` of 40,000 elements takes 250 us at once and

@@ -1,21 +1,15 @@
 //! Copies: launches that store what they load, in runs of elements that lie one behind the other on both sides.
 //!
-//! Owns [`CopiedRuns`]: tiles, repeated and joined rows, slices and gathers of boxes are such runs. Nothing is computed,
-//! so elements of any dtype are bytes. Not here: copies of single elements, which the rows of a map do.
+//! Owns [`CopiedRuns`]: tiles, repeated and joined rows and slices of boxes are such runs. Nothing is computed, so
+//! elements of any dtype are bytes. Not here: copies of single elements, which the rows of a map do.
 
+use crate::eval::repeated_axes::{NEAR, SPEED};
 use crate::threads::executor::Executor;
 use gpupy_core::Result;
 use gpupy_core::driver::Launch;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
-
-/// Bytes that a thread copies at a time.
-const PIECE: usize = 128 << 10;
-/// Bytes that are copied in a nanosecond, estimated.
-const SPEED: usize = 16;
-/// Nanoseconds for a run, in addition to its bytes.
-const RUN_COST: usize = 2;
 
 /// Where the runs of a launch lie. Offsets and steps count bytes.
 pub struct CopiedRuns {
@@ -90,9 +84,9 @@ impl CopiedRuns {
     ) -> Result<()> {
         let ends = Ends(from.wrapping_offset(self.from), to.wrapping_offset(self.to));
         let Some(((count, step_from, step_to), outer)) = self.outer.split_last() else {
-            let pieces = self.run.div_ceil(PIECE);
+            let pieces = self.run.div_ceil(NEAR);
             return executor.share(pieces, (self.run / SPEED) as u64, &|pieces| {
-                let (first, end) = (pieces.start * PIECE, (pieces.end * PIECE).min(self.run));
+                let (first, end) = (pieces.start * NEAR, (pieces.end * NEAR).min(self.run));
                 let ends = &ends;
                 let (from, to) = (ends.0.wrapping_add(first), ends.1.wrapping_add(first));
                 // SAFETY: the run has these bytes on both sides.
@@ -101,9 +95,9 @@ impl CopiedRuns {
             });
         };
         let lines: usize = outer.iter().map(|(extent, ..)| extent).product();
-        let time = lines * count * (RUN_COST + self.run / SPEED);
+        let time = lines * count * (1 + self.run / SPEED);
         // Of one line, threads take parts.
-        let most = if lines == 1 { (PIECE / self.run).clamp(1, *count) } else { *count };
+        let most = if lines == 1 { (NEAR / self.run).clamp(1, *count) } else { *count };
         let parts = count.div_ceil(most);
         executor.share(lines * parts, time as u64, &|items| {
             let (first, ends) = (items.start % parts * most, &ends);
@@ -127,8 +121,8 @@ impl CopiedRuns {
     }
 
     /// A line of runs by its number.
-    fn line(outer: &[OuterAxis], mut number: usize) -> Line {
-        let mut line = Line { point: SmallVec::from_elem(0, outer.len()), offset: (0, 0) };
+    fn line(outer: &[OuterAxis], mut number: usize) -> LineOfRuns {
+        let mut line = LineOfRuns { point: SmallVec::from_elem(0, outer.len()), offset: (0, 0) };
         for (at, (extent, step_from, step_to)) in line.point.iter_mut().zip(outer).rev() {
             *at = number % extent;
             number /= extent;
@@ -144,14 +138,14 @@ impl CopiedRuns {
 type OuterAxis = (usize, isize, isize);
 
 /// Runs along the last axis over them: where they begin.
-struct Line {
+struct LineOfRuns {
     /// Along the other axes.
     point: SmallVec<[usize; 4]>,
     /// Bytes of the source and of the destination before the first.
     offset: (isize, isize),
 }
 
-impl Line {
+impl LineOfRuns {
     /// Goes on to the next.
     fn move_on(&mut self, outer: &[OuterAxis]) {
         let (from, to) = &mut self.offset;

@@ -6,17 +6,16 @@
 //! Not here: operands that repeat where others do not (`traversal/coalesce.rs`).
 
 use crate::threads::executor::Executor;
+use crate::traversal::crossing::CACHE_LINE;
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::Form;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result};
 
 /// Bytes that are copied at once, so that they are read from the nearest cache.
-const NEAR: usize = 16 << 10;
-/// The fewest elements in a run of repetitions: fewer are computed sooner than copied one by one.
-const LEAST: usize = 128;
+pub const NEAR: usize = 16 << 10;
 /// Bytes that are copied in a nanosecond, estimated.
-const SPEED: usize = 16;
+pub const SPEED: usize = 16;
 
 /// The space of a launch without its repeated axes.
 pub struct RepeatedAxes {
@@ -50,10 +49,12 @@ impl RepeatedAxes {
                         access.strides[within] == behind as i64
                     })
             };
-            let run: usize = shape[axis..].iter().product();
+            // What is copied is a line of the cache: less is computed sooner.
+            let block: usize = shape[axis + 1..].iter().product();
+            let is_line = |dtype: &DType| block * dtype.size() >= CACHE_LINE;
             if shape[axis] > 1
                 && is_same
-                && run >= LEAST
+                && launch.program.dests.iter().all(is_line)
                 && launch.dests.iter().all(|dest| is_beside(&dest.access))
             {
                 once[axis] = 1;
@@ -97,11 +98,6 @@ impl RepeatedAxes {
             executor.share(count, time(begun), &|numbers| {
                 for first in numbers.map(&run) {
                     let mut done = block;
-                    if block == dtype.size() {
-                        // SAFETY: the run has so many elements, and its first one is computed.
-                        unsafe { fill(first, dtype, begun / block) };
-                        done = begun;
-                    }
                     while done < begun {
                         let more = done.min(begun - done);
                         // SAFETY: both parts are in the run, and the one that is read ends before the other.
@@ -122,31 +118,5 @@ impl RepeatedAxes {
             })?;
         }
         Ok(())
-    }
-}
-
-/// Gives the other elements of a run the bits of the first one.
-///
-/// # Safety
-/// There are so many elements, the first one is initialised, and nothing else accesses them.
-unsafe fn fill(first: *mut u8, dtype: DType, count: usize) {
-    /// As of `fill`, where an element takes as many bytes as a `T`.
-    unsafe fn of<T: Copy>(first: *mut u8, count: usize) {
-        let first = first.cast::<T>();
-        // SAFETY: the caller vouches for the elements; a block may begin at any byte.
-        unsafe {
-            let element = first.read_unaligned();
-            (1..count).for_each(|at| first.add(at).write_unaligned(element));
-        }
-    }
-    // SAFETY: the caller vouches for the elements.
-    unsafe {
-        match dtype.size() {
-            1 => of::<u8>(first, count),
-            2 => of::<u16>(first, count),
-            4 => of::<u32>(first, count),
-            8 => of::<u64>(first, count),
-            _ => of::<u128>(first, count),
-        }
     }
 }

@@ -15,8 +15,6 @@ use gpupy_core::{DType, Result, memory};
 
 /// Columns of integers that are accumulated together: their sums stay in the nearest cache.
 const COLUMNS: usize = 512;
-/// The most rows for which columns are not laid side by side first.
-const FEW_ROWS: usize = 4;
 
 /// Computes a tile.
 ///
@@ -164,7 +162,7 @@ unsafe fn whole_numbers<T: Copy + Default>(
         let mut packed_b: Vec<T>;
         let (sum, y, step) = match (b_column, b_sum) {
             (1, _) => (products.across, from, b_sum),
-            (_, 1) if m <= FEW_ROWS => (products.along, from, b_column),
+            (_, 1) if m == 1 => (products.along, from, b_column),
             _ => {
                 packed_b = memory::with_room(k * columns)?;
                 // SAFETY: as above, of columns.

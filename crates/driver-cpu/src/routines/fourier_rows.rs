@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// The kind of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TransformKind {
     /// Of complex numbers.
     Complex { inverse: bool },
     /// Of real numbers, forward.
@@ -118,7 +118,7 @@ impl FourierRowPlan {
 /// - `OutOfMemory`: there is no room for a plan or a row.
 pub fn run(
     launch: &RoutineLaunch<'_>,
-    kind: Kind,
+    kind: TransformKind,
     plans: &mut FourierPlans,
     executor: &mut Executor<'_>,
 ) -> Result<()> {
@@ -130,13 +130,13 @@ pub fn run(
 
 fn transformed<T: Float>(
     launch: &RoutineLaunch<'_>,
-    kind: Kind,
+    kind: TransformKind,
     plans: &mut FourierPlans,
     executor: &mut Executor<'_>,
 ) -> Result<()> {
     let attributes = launch.call.attributes();
     let (n, scale) = (attributes[2] as usize, f64::from_bits(attributes[3]));
-    let plan = plans.get(!matches!(kind, Kind::Complex { .. }), n)?;
+    let plan = plans.get(!matches!(kind, TransformKind::Complex { .. }), n)?;
     let rows = BatchRows::of(launch);
     // Four operations a nanosecond, roughly.
     let time = (launch.call.cost(launch.shape.iter().product()) / 4.0) as u64;
@@ -226,7 +226,7 @@ impl<'a> BatchRows<'a> {
 /// What one thread needs to transform rows of elements whose parts are `T`.
 struct RowWork<'a, T> {
     plan: &'a FourierRowPlan,
-    kind: Kind,
+    kind: TransformKind,
     scale: f64,
     /// The most rows beside each other.
     beside: usize,
@@ -238,7 +238,7 @@ struct RowWork<'a, T> {
 impl<'a, T: Float> RowWork<'a, T> {
     fn new(
         plan: &'a FourierRowPlan,
-        kind: Kind,
+        kind: TransformKind,
         scale: f64,
         rows: usize,
         mut planes: [Vec<f64>; 4],
@@ -287,23 +287,23 @@ impl<'a, T: Float> RowWork<'a, T> {
         unsafe {
             match self.kind {
                 // The inverse transform is that of the parts exchanged.
-                Kind::Complex { inverse: true } => {
+                TransformKind::Complex { inverse: true } => {
                     from.load_complex::<T>(data.im, data.re, [given, n], batch);
                     transform(&mut data, &mut room, batch)?;
                     to.store_complex::<T>([&*data.im, &*data.re], scale, n, batch);
                 }
-                Kind::Complex { inverse: false } => {
+                TransformKind::Complex { inverse: false } => {
                     from.load_complex::<T>(data.re, data.im, [given, n], batch);
                     transform(&mut data, &mut room, batch)?;
                     to.store_complex::<T>([&*data.re, &*data.im], scale, n, batch);
                 }
-                Kind::OfReal if roots.is_empty() => {
+                TransformKind::OfReal if roots.is_empty() => {
                     from.load_real::<T>(data.re, [given, n], batch);
                     data.im[..n * batch].fill(0.0);
                     transform(&mut data, &mut room, batch)?;
                     to.store_complex::<T>([&*data.re, &*data.im], scale, n / 2 + 1, batch);
                 }
-                Kind::OfReal => {
+                TransformKind::OfReal => {
                     let halves = [given.div_ceil(2), given / 2];
                     from.points(0, 2).load_real::<T>(data.re, [halves[0], points], batch);
                     from.points(1, 2).load_real::<T>(data.im, [halves[1], points], batch);
@@ -321,7 +321,7 @@ impl<'a, T: Float> RowWork<'a, T> {
                     let parts = [&*room.re, &*room.im];
                     to.store_complex::<T>(parts, 0.5 * scale, points + 1, batch);
                 }
-                Kind::ToReal if roots.is_empty() => {
+                TransformKind::ToReal if roots.is_empty() => {
                     let half = n / 2 + 1;
                     from.load_complex::<T>(data.im, data.re, [given, half], batch);
                     data.re[..batch].fill(0.0);
@@ -335,7 +335,7 @@ impl<'a, T: Float> RowWork<'a, T> {
                     transform(&mut data, &mut room, batch)?;
                     to.store_real::<T>(data.im, scale, n, batch);
                 }
-                Kind::ToReal => {
+                TransformKind::ToReal => {
                     from.load_complex::<T>(room.re, room.im, [given, points + 1], batch);
                     room.im[..batch].fill(0.0);
                     room.im[points * batch..(points + 1) * batch].fill(0.0);

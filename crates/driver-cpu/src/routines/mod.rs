@@ -18,7 +18,7 @@ pub use fourier_rows::FourierPlans;
 use crate::errors::invalid;
 use crate::threads::executor::Executor;
 use crate::traversal::iteration_space::StridedAccess;
-use fourier_rows::Kind;
+use fourier_rows::TransformKind;
 use gpupy_core::routines::{Routine, RoutineCall};
 use gpupy_core::{DType, Result};
 use routine_launch::RoutineLaunch;
@@ -28,10 +28,14 @@ type RoutineMethod = fn(&RoutineLaunch<'_>, &mut FourierPlans, &mut Executor<'_>
 const METHODS: [(&str, RoutineMethod); 3] = [
     ("fft", |launch, plans, executor| {
         let inverse = launch.call.attributes()[4] != 0;
-        fourier_rows::run(launch, Kind::Complex { inverse }, plans, executor)
+        fourier_rows::run(launch, TransformKind::Complex { inverse }, plans, executor)
     }),
-    ("rfft", |launch, plans, executor| fourier_rows::run(launch, Kind::OfReal, plans, executor)),
-    ("irfft", |launch, plans, executor| fourier_rows::run(launch, Kind::ToReal, plans, executor)),
+    ("rfft", |launch, plans, executor| {
+        fourier_rows::run(launch, TransformKind::OfReal, plans, executor)
+    }),
+    ("irfft", |launch, plans, executor| {
+        fourier_rows::run(launch, TransformKind::ToReal, plans, executor)
+    }),
 ];
 
 /// The routines of this driver, with the dtypes of their operands.

@@ -4,31 +4,27 @@
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
 //! closures; the instructions that the processor offers change only the time.
 //!
-//! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
-//! operation that combines two elements; `tree_reduce.rs` and `vector_rows.rs` have the steps of reductions, with
-//! the canonical tree of one row in `reduction_tree.rs`, of many in `column_tree.rs`. `short` has tiles of many short rows, and what is computed
-//! from them. `moves.rs` moves elements without computing, `row_search.rs` finds one, `complex_rows.rs` has complex
-//! numbers, `scan_rows.rs` prefix scans, and `products` those of skinny and of small matrices, by the SIMD vectors of
-//! `simd.rs`.
+//! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an operation
+//! that combines two elements; `trees` and `vector_rows.rs` have the steps of reductions. `short` has tiles of many
+//! short rows, and what is computed from them. `moves.rs` moves elements without computing, `row_search.rs` finds one,
+//! `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix scans, and `products` those of skinny and of small
+//! matrices, by the SIMD vectors of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
-mod column_tree;
 mod complex_rows;
 mod moves;
 mod products;
 mod reducing;
-mod reduction_tree;
 mod row_fn;
 mod row_loops;
 mod row_search;
 mod scan_rows;
 mod short;
 mod simd;
-mod tree_reduce;
+mod trees;
 mod vector_rows;
 
-pub use column_tree::{ColumnsFn, SpacedRows, columns};
 pub use moves::{copy, gather, index};
 pub use products::{RowProducts, SHORT_COLUMN, Strip, Terms, WholeProducts};
 pub use reducing::accumulate;
@@ -39,7 +35,7 @@ pub use short::expand::{expand, expand_index, scatter};
 pub use short::tile::{SHORT, SORTED, ShortRows, ShortTile, TileMemory};
 pub use short::tile_reductions::ShortRowReducer;
 pub use simd::Real;
-pub use tree_reduce::{nothing_added, reduce_chunks};
+pub use trees::{ColumnsFn, SpacedRows, columns, nothing_added, reduce_chunks};
 pub use vector_rows::{VectorRows, reduce_rows};
 
 use gpupy_core::op_eval::element::{Element, cast};

@@ -4,7 +4,7 @@
 //! Invariant: within one pass an element is read before its place is written, so results may overwrite an
 //! operand's row.
 //!
-//! Not here: which operation a loop is for (`mod.rs`), the steps of reductions (`tree_reduce.rs`).
+//! Not here: which operation a loop is for (`mod.rs`), the steps of reductions (`trees`).
 
 use super::row_fn::RowFn;
 use gpupy_core::op_eval::conjured;

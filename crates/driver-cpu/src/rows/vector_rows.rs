@@ -6,12 +6,12 @@
 //! is reduced again by the general loop. Invariant: results are those of the canonical tree, including the sign of
 //! zeros.
 //!
-//! Not here: rows of few elements (`short/tile_reductions.rs`), other operations (`tree_reduce.rs`).
+//! Not here: rows of few elements (`short/tile_reductions.rs`), other operations (`trees/tree_reduce.rs`).
 
-use super::reduction_tree::reduced;
 use super::row_fn::RowFn;
 use super::row_loops::put;
 use super::simd::{Real, Vector};
+use super::trees::reduced;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};

@@ -12,12 +12,9 @@ use crate::rows::SpacedRows;
 use crate::run::launch_items::LaunchItems;
 use crate::run::reduce_scratch::ReduceScratch;
 use crate::run::row_frame::RowFrame;
+use crate::traversal::crossing::CACHE_LINE;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
-
-/// The most elements of rows in place that are taken many at a time: of longer ones, columns are combined by
-/// themselves.
-const NARROW: usize = 32;
 
 impl LaunchItems<'_> {
     /// Reduces columns into the rows of results.
@@ -81,7 +78,10 @@ impl LaunchItems<'_> {
             let strides = &line.access.strides;
             strides[last] == strides[self.rows.axis] * n as i64
         };
-        let most = if are_lying { NARROW } else { self.tile() / REDUCE_LANES };
+        // Of longer rows in place than two lines of the cache, columns are combined by themselves.
+        let size = |input: &StridedAccess<'_>| input.size;
+        let widest = self.inputs[..self.before].iter().map(size).max().unwrap_or(1);
+        let most = if are_lying { 2 * CACHE_LINE / widest } else { self.tile() / REDUCE_LANES };
         match n <= most && self.inputs[..self.before].iter().all(follows) {
             true => REDUCE_LANES,
             false => 1,

@@ -119,7 +119,7 @@ impl Crossing {
 }
 
 /// Bytes of a cache line.
-const CACHE_LINE: usize = 64;
+pub const CACHE_LINE: usize = 64;
 
 /// Whether elements of a line lie apart along an axis, and beside each other along another one.
 fn crosses(line: &StridedAccess<'_>, axis: usize, outer: usize) -> bool {

@@ -215,7 +215,7 @@ impl EagerDispatch {
                 let row = array.shape().get(1..).map_or(0, size_of);
                 let picked = index.size().saturating_mul(row);
                 // Rows are copied as such, where a kernel would find the place of each element.
-                if row >= small_fancy_index::ROW {
+                if row >= small_fancy_index::moved_beside() {
                     self.scatters(picked)
                 } else {
                     self.elements(picked)

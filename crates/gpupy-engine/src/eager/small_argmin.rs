@@ -115,7 +115,7 @@ fn each_row_here<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     read: impl Fn([u8; N]) -> T + Copy,
 ) {
     let elements = elements.as_chunks::<N>().0;
-    if beside == 1 && n >= LONG {
+    if beside == 1 && n >= 2 * LANES {
         let rows = elements.chunks_exact(n);
         return rows.for_each(|row| found(first_extreme::<T, N, GREATEST>(row, read)));
     }
@@ -192,9 +192,7 @@ fn beyond<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
     if is_better { x } else { best }
 }
 
-/// The fewest elements of a row that is looked at by itself.
-const LONG: usize = 64;
-/// Elements of such a row that are looked at together: enough for two registers of AVX2, of float32.
+/// Elements of a long row that are looked at together: enough for two registers of AVX2, of float32.
 const LANES: usize = 16;
 
 /// The place of the extreme in a row of at least `LANES` elements: first its value, then its position, as both loops

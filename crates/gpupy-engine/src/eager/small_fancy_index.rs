@@ -19,8 +19,10 @@ use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// The fewest elements of a row for which finding its place takes less time than copying it.
-pub(crate) const ROW: usize = 8;
+/// Elements that are moved beside others in the time in which one is moved to its place, or from it.
+pub(crate) fn moved_beside() -> usize {
+    T.dense_picked / T.dense_beside
+}
 
 /// The rule for an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,11 +186,8 @@ pub(crate) fn write_along(
 /// The elements that a write of so many scattered ones may copy first: a copy of some for each takes less time than to
 /// find their places later.
 fn copies(written: usize) -> Copies {
-    Copies::UpTo(T.most_points.max(written.saturating_mul(COPIED)))
+    Copies::UpTo(T.most_points.max(written.saturating_mul(moved_beside())))
 }
-
-/// Elements that are copied in the time in which one is written to its place.
-const COPIED: usize = 4;
 
 /// The extents of the axes of a result, from axis `at` on, that index arrays name the elements of.
 pub(crate) fn picked_extents<'a>(

@@ -32,8 +32,8 @@ pub(crate) fn from(position: usize, space: &[usize]) -> Access {
     access(position as isize, &contiguous_strides(space))
 }
 
-/// A space with an axis split so that the coordinates within a value of extents `shape`, which the positions of `access`
-/// have, are affine along both parts; `None` where they are along all axes, or no split helps.
+/// A space with an axis split so that the coordinates within a value of extents `shape`, which the positions of
+/// `access` have, are affine along both parts; `None` where they are along all axes, or no split helps.
 pub(crate) fn finer(access: &Access, space: &[usize], shape: &[usize]) -> Option<Shape> {
     let steps = contiguous_strides(shape);
     let split_of = |axis: usize| {

@@ -1,6 +1,7 @@
 //! Discrete Fourier transforms: the routines `fft`, `rfft` and `irfft`, with the dtypes and factors of NumPy.
 //!
-//! Not here: the arguments that NumPy judges, and transforms along several axes (`python/gpupy/_compute/fourier.py`).
+//! Not here: the arguments that NumPy judges, and transforms along several axes
+//! (`python/gpupy/_transforms/fourier.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::compute::scan_sort_matmul::place_of;

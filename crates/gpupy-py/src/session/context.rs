@@ -58,8 +58,11 @@ impl CachedAnswer {
     }
 }
 
+/// A driver's name, and what makes it.
+type NamedDriver = (&'static str, fn() -> Box<dyn Driver>);
+
 /// Our drivers of GPUs, best first. Apple's systems have no EGL, by which `gl` opens a device.
-const GPU_DRIVERS: &[(&str, fn() -> Box<dyn Driver>)] = &[
+const GPU_DRIVERS: &[NamedDriver] = &[
     (driver_vulkan::NAME, driver_vulkan::new),
     (driver_wgpu::NAME, driver_wgpu::new),
     #[cfg(not(target_vendor = "apple"))]

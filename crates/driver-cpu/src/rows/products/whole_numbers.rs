@@ -37,7 +37,7 @@ impl WholeProducts {
     /// Those of a dtype of whole numbers, or of bool.
     pub fn of(dtype: DType) -> WholeProducts {
         fn of<T: Ring>() -> WholeProducts {
-            WholeProducts { across: best::<Across<T>>(), along: best::<Along<T>>() }
+            WholeProducts { across: best::<SumsAcross<T>>(), along: best::<SumsAlong<T>>() }
         }
         match dtype {
             DType::Bool => of::<Logical>(),
@@ -93,9 +93,9 @@ impl Ring for Logical {
 const TOGETHER: usize = 4;
 
 /// Sums side by side.
-struct Across<T>(PhantomData<T>);
+struct SumsAcross<T>(PhantomData<T>);
 
-impl<T: Ring> RowLoop for Across<T> {
+impl<T: Ring> RowLoop for SumsAcross<T> {
     type Args = Terms;
 
     #[inline(always)]
@@ -127,9 +127,9 @@ impl<T: Ring> RowLoop for Across<T> {
 }
 
 /// One sum after another.
-struct Along<T>(PhantomData<T>);
+struct SumsAlong<T>(PhantomData<T>);
 
-impl<T: Ring> RowLoop for Along<T> {
+impl<T: Ring> RowLoop for SumsAlong<T> {
     type Args = Terms;
 
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! vectors run along the rows' neighbours and every length costs alike. Invariant: elements of a row are combined in
 //! the order of the canonical tree.
 //!
-//! Not here: tiles (`tile.rs`), long rows (`tree_reduce.rs`), one short row alone (`reduction_tree.rs`).
+//! Not here: tiles (`tile.rs`), long rows, and one short row alone (`trees`).
 
 use super::super::reducing::{accumulate, accumulate_three, reducing};
 use super::super::row_fn::{RowFn, RowFnMaker};

@@ -176,8 +176,8 @@ impl FusionWalk {
 }
 
 impl<'d> Walker<'d> {
-    /// The walk over as much of the space as `FusionWalk::up_to_cuts` says; where it was not cut, with the finer space in
-    /// which fewer values are needed first, if there is one.
+    /// The walk over as much of the space as `FusionWalk::up_to_cuts` says; where it was not cut, with the finer space
+    /// in which fewer values are needed first, if there is one.
     fn cut(
         device: &'d OpenDevice,
         starts: &[PlacedStart<'_>],

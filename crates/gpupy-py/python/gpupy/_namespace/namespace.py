@@ -17,7 +17,6 @@ from .._classes.ufuncs import ufunc_of
 from .._compute import (
     complex_parts,
     einsum,
-    fourier,
     linalg,
     linear,
     packed_bits,
@@ -33,6 +32,7 @@ from .._numpys import rebound, submodules
 from .._searches import counting, ranking, searching
 from .._session import errstate
 from .._small_matrices import cholesky, eigenvectors, elimination
+from .._transforms import fourier
 from .._views import flat, grids, iteration, joining, shape, strides
 from . import files
 

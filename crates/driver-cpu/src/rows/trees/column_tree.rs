@@ -5,9 +5,9 @@
 //!
 //! Not here: rows that are combined one after another (`reducing.rs`), the tree of one row (`reduction_tree.rs`).
 
-use super::reducing::reducing;
-use super::row_fn::RowFnMaker;
-use super::row_loops::{RowLoop, best, put};
+use super::super::reducing::reducing;
+use super::super::row_fn::RowFnMaker;
+use super::super::row_loops::{RowLoop, best, put};
 use gpupy_core::ir::REDUCE_LANES;
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
@@ -155,7 +155,7 @@ mod tests {
         match dtype {
             DType::F32 => (number as f32 * 1.1).to_ne_bytes().into(),
             DType::F64 => (number * 1.1).to_ne_bytes().into(),
-            DType::Bool => vec![(k * 31 % 3 == 0).into()],
+            DType::Bool => vec![(k * 31).is_multiple_of(3).into()],
             dtype => (k as u64 * 2_654_435_761).to_ne_bytes()[..dtype.size()].into(),
         }
     }

@@ -6,11 +6,11 @@
 //! Not here: combining rows element by element (`row_loops.rs`), sums and extremes of floats (`vector_rows.rs`), the
 //! tree of one row (`reduction_tree.rs`), many short rows (`short/tile_reductions.rs`).
 
-use super::reducing::reducing;
+use super::super::reducing::reducing;
+use super::super::row_fn::{RowFn, RowFnMaker};
+use super::super::row_loops::{RowLoop, best, get, put};
+use super::super::vector_rows::reduce_floats;
 use super::reduction_tree::{TOGETHER, folded, reduced};
-use super::row_fn::{RowFn, RowFnMaker};
-use super::row_loops::{RowLoop, best, get, put};
-use super::vector_rows::reduce_floats;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;

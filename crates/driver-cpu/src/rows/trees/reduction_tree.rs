@@ -5,7 +5,7 @@
 //!
 //! Not here: loops over many rows (`tree_reduce.rs`, `vector_rows.rs`).
 
-use super::row_loops::get;
+use super::super::row_loops::get;
 use gpupy_core::ir::REDUCE_LANES;
 use gpupy_core::op_eval::element::Stored;
 

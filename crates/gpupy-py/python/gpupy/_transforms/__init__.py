@@ -1,0 +1,1 @@
+"""Transforms of NumPy's submodules, as library operations of drivers: Fourier's (``fourier.py``)."""
