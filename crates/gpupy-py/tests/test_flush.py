@@ -350,3 +350,30 @@ def test_what_reads_a_value_with_other_axes_is_one_kernel_with_it(name, name_of)
     found, stats = _counted(name, lambda: [FOLDED[name_of](gpupy, gpupy.asarray(given) + 0)])
     numpy.testing.assert_allclose(found[0], FOLDED[name_of](numpy, given), rtol=1e-6)
     assert stats["launches"] == 1
+
+
+# Shapes of which steps along one axis leave others, or axes whose ends do not meet.
+CROSSED = [
+    ((16, 64, 48), (2, 0, 1), (1, 2, 16, 3, 512, 1)),
+    ((48, 101, 3), (1, 0, 2), (48, 101, 3)),
+    ((4, 465, 3), (1, 0, 2), (1116, 5, 1)),
+    ((6, 10), (1, 0), (15, 4)),
+    ((2, 3, 5, 7), (3, 1, 2, 0), (21, 10)),
+]
+
+
+@pytest.mark.parametrize("name", apart.STARTING)
+@pytest.mark.parametrize(("shape", "axes", "seen"), CROSSED)
+def test_values_whose_axes_cross_are_read_right(name, shape, axes, seen):
+    given = numpy.arange(numpy.prod(shape), dtype=numpy.float32).reshape(shape)
+
+    def found(np, x):
+        x = x + 1
+        turned = x.transpose(axes).reshape(seen)
+        return [turned * turned - 2, turned + x.reshape(seen)]
+
+    tiny = {"block_bytes": 256, "device_bytes": 16384}
+    for limits in ({}, tiny) if given.size < 1000 else ({},):
+        gpupy._gpupy.reconfigure(name, **limits)
+        for ours, theirs in zip(found(gpupy, gpupy.asarray(given)), found(numpy, given), strict=True):
+            numpy.testing.assert_array_equal(numpy.asarray(ours), theirs)

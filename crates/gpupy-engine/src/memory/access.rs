@@ -43,7 +43,7 @@ pub(crate) fn finer(access: &Access, space: &[usize], shape: &[usize]) -> Option
         let far = stride / *step as usize;
         let within = extent / far;
         let is_split = extent.is_multiple_of(far) && within > 1 && points > within;
-        (is_split && points.is_multiple_of(within)).then_some([points / within, within])
+        (is_split && points.is_multiple_of(within)).then(|| [points / within, within])
     };
     (0..space.len()).find_map(|axis| {
         let split = split_of(axis)?;
@@ -301,6 +301,9 @@ mod tests {
         assert_eq!(split(&[6, 1], &[4, 6], &[6, 4]), None);
         assert_eq!(split(&[1], &[10], &[2, 4]), None);
         assert_eq!(split(&[-1], &[6], &[2, 3]), None);
+        // From each element to the next it leaves the axis.
+        assert_eq!(split(&[100, 1], &[6, 3], &[300, 3]), None);
+        assert_eq!(split(&[4, 1], &[3, 2], &[2, 3, 1, 2]), None);
     }
 
     #[test]
