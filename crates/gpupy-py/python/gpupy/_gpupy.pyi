@@ -280,7 +280,7 @@ def lexsort(keys: Sequence[ndarray], axis: int) -> ndarray | None: ...
 def nonzero(array: ndarray) -> tuple[ndarray, ...] | None: ...
 def numpy_attribute(array: ndarray, name: str) -> Any: ...
 
-class LoopExit:
+class _LoopExit:
     statement: int
     reason: str
     names: dict[str, Any]
@@ -288,6 +288,7 @@ class LoopExit:
     error: BaseException | None
     compiling: float
 
+@final
 class LoopNest:
     def __new__(cls, text: str) -> LoopNest: ...
     def run(
@@ -296,7 +297,7 @@ class LoopNest:
         may_compile: bool,
         goes_on: Callable[[], bool],
         is_interpreted: bool,
-    ) -> LoopExit | None: ...
+    ) -> _LoopExit | None: ...
 
 def operation(name: str, operands: Sequence[ndarray]) -> ndarray: ...
 def ones(
