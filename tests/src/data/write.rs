@@ -45,8 +45,8 @@ fn every_instruction_occurs() {
     let runs = make::files().into_iter().flat_map(|(_, cases)| cases);
     let seen: BTreeSet<Op> =
         runs.flat_map(|case| case.run.program.insts).map(|inst| inst.op).collect();
-    // Complex numbers have no form in these files.
-    let real = OPS.iter().filter(|row| !row.is_of_complex());
+    // Complex numbers have no form in these files, and routines have bounds instead of bits.
+    let real = OPS.iter().filter(|row| !row.is_of_complex() && row.op != Op::Routine);
     let missing = real.filter(|row| !seen.contains(&row.op)).map(|row| row.name);
     assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
 }
