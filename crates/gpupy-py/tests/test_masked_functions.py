@@ -46,6 +46,11 @@ def shown(value):
 
 
 def shown_of(values):
+    if values.dtype.kind == "c":
+        return [shown_of(part) for part in (values.real, values.imag)]
+    if values.dtype == np.float64:
+        # Sums that cancel leave other last bits.
+        values = np.round(values, 12) + 0.0
     return np.char.mod("%.5g", values).tolist() if values.dtype.kind in "iuf" else repr(values.tolist())
 
 
