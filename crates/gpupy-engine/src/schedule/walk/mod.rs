@@ -8,6 +8,7 @@
 //! Imports `cost.rs`, `engine_device.rs` and `lowering` of the schedule. Not here: how a walk is made (`walker.rs`,
 //! `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
+mod begun;
 mod chain;
 mod expanded;
 mod join_parts;

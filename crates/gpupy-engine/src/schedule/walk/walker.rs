@@ -8,11 +8,11 @@
 //! Not here: the walk itself (`mod.rs`), joined values (`joined_values.rs`), which nodes go into which kernel
 //! (`partition.rs`).
 
+use super::begun::PlacedStart;
 use super::chain::{self, Chained};
 use super::{Applied, Child, CutWalk, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
-use crate::memory::tiling::Tile;
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
@@ -96,89 +96,10 @@ pub(super) struct Walker<'d> {
     finer: Option<Shape>,
 }
 
-/// A start, with the access at which it is needed.
-type PlacedStart<'a> = (Start<'a>, Access);
-
-/// Starts that are needed at the same access.
-fn everywhere<'a>(starts: &[Start<'a>], at: &Access) -> SmallVec<[PlacedStart<'a>; 4]> {
-    starts.iter().map(|start| (*start, at.clone())).collect()
-}
-
-impl FusionWalk {
-    /// The walk from values (or scalars) needed at an access over `space`.
-    ///
-    /// # Errors
-    /// - `Lost`: a value was lost with its device, and cannot be computed again.
-    /// - `Unsupported`: the device cannot do an operation that lies on the way.
-    pub fn new(
-        device: &OpenDevice,
-        starts: &[Start<'_>],
-        at: Access,
-        space: Shape,
-    ) -> Result<FusionWalk> {
-        let starts = everywhere(starts, &at);
-        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::First)?;
-        Ok(walker.ended(roots))
-    }
-
-    /// The walk of a value over several boxes of the same extents, a root for each of these accesses; `None` where a
-    /// box has to be cut.
-    ///
-    /// # Errors
-    /// As `new`.
-    pub fn of_boxes(
-        device: &OpenDevice,
-        value: &Value,
-        at: impl Iterator<Item = Access>,
-        space: Shape,
-    ) -> Result<Option<FusionWalk>> {
-        let starts: Vec<PlacedStart<'_>> = at.map(|at| (Start::Itself(value), at)).collect();
-        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::CutAgain)?;
-        let is_whole = walker.cut.is_none() && walker.ends.is_empty();
-        Ok(is_whole.then(|| walker.ended(roots)))
-    }
-
-    /// The walk over a tile of a value, as of `up_to_cuts`. Where a value below has its axes split, as what is repeated
-    /// or folded has, and would be computed first for that alone, the points are walked over with axes split so.
-    ///
-    /// # Errors
-    /// As `new`.
-    pub fn of_tile(device: &OpenDevice, value: &Value, tile: &Tile) -> Result<CutWalk> {
-        let starts = [Start::Itself(value)];
-        let (at, space) = access::space_of_tile(value.shape(), tile);
-        let walked =
-            |at, space| Walker::cut(device, &everywhere(&starts, &at), space, JoinHandling::Cut);
-        let (mut found, mut finer) = walked(at, space)?;
-        while let Some(space) = finer.take() {
-            let at = access::from(tile.range.start, &space);
-            let (again, next) = walked(at, space)?;
-            if matches!(&again, Ok((_, cuts)) if cuts.is_empty()) {
-                (found, finer) = (again, next);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The walk over as much of the space, part of a tile, as reads one part of each joined value, and the cuts that
-    /// leave that much, in their order; or where it has to be cut before there is one.
-    ///
-    /// # Errors
-    /// As `new`.
-    pub fn up_to_cuts(
-        device: &OpenDevice,
-        starts: &[Start<'_>],
-        at: Access,
-        space: Shape,
-    ) -> Result<CutWalk> {
-        let starts = everywhere(starts, &at);
-        Ok(Walker::cut(device, &starts, space, JoinHandling::CutAgain)?.0)
-    }
-}
-
 impl<'d> Walker<'d> {
     /// The walk over as much of the space as `FusionWalk::up_to_cuts` says; where it was not cut, with the finer space
     /// in which fewer values are needed first, if there is one.
-    fn cut(
+    pub(super) fn cut(
         device: &'d OpenDevice,
         starts: &[PlacedStart<'_>],
         space: Shape,
@@ -204,7 +125,7 @@ impl<'d> Walker<'d> {
     }
 
     /// A walk as far as it comes, and its roots.
-    fn walked(
+    pub(super) fn walked(
         device: &'d OpenDevice,
         starts: &[PlacedStart<'_>],
         space: Shape,
@@ -283,7 +204,7 @@ impl<'d> Walker<'d> {
         Ok((walker, roots))
     }
 
-    fn ended(self, roots: SmallVec<[Child; 1]>) -> FusionWalk {
+    pub(super) fn ended(self, roots: SmallVec<[Child; 1]>) -> FusionWalk {
         let Walker { device, space, nodes, besides, .. } = self;
         // The space may have been cut since: needs of the other points are dropped.
         let reads = self.needed.into_iter().map(|node| {
