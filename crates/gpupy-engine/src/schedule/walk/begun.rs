@@ -3,7 +3,7 @@
 //! Not here: how it goes on (`walker.rs`).
 
 use super::walker::{JoinHandling, Walker};
-use super::{CutWalk, FusionWalk, Start};
+use super::{CutWalk, FusionWalk, PlacedStart, Start};
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
@@ -12,9 +12,6 @@ use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::Shape;
 use smallvec::SmallVec;
-
-/// A start, with the access at which it is needed.
-pub(super) type PlacedStart<'a> = (Start<'a>, Access);
 
 /// Starts that are needed at the same access.
 fn everywhere<'a>(starts: &[Start<'a>], at: &Access) -> SmallVec<[PlacedStart<'a>; 4]> {

@@ -182,6 +182,9 @@ pub(crate) enum Start<'a> {
     Scalar(Scalar),
 }
 
+/// A start, with the access at which it is needed.
+type PlacedStart<'a> = (Start<'a>, Access);
+
 impl<'a> Start<'a> {
     /// The start at an input of an expression.
     ///

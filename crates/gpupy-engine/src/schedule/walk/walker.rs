@@ -8,9 +8,10 @@
 //! Not here: the walk itself (`mod.rs`), joined values (`joined_values.rs`), which nodes go into which kernel
 //! (`partition.rs`).
 
-use super::begun::PlacedStart;
 use super::chain::{self, Chained};
-use super::{Applied, Child, CutWalk, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
+use super::{
+    Applied, Child, CutWalk, FusionWalk, JoinCut, Needs, PlacedStart, Role, Start, WalkNode, lost,
+};
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
