@@ -131,7 +131,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 5
+#define GPUPY_ABI_MINOR 6
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -556,6 +556,11 @@ typedef struct gpupy_capabilities {
    * host asks `get_method` for `GPUPY_ROUTINE` plus the number and each dtype of an operand, once.
    */
   uint32_t routine_numbers[GPUPY_ROUTINES];
+  /**
+   * Since 1.6: the most launches of one call of `eval_ir` (`rest` of `gpupy_launch`). 0 counts as 1. If it
+   * is less than 2, the host sends launches one by one.
+   */
+  uint64_t max_launches;
 } gpupy_capabilities;
 
 /**
@@ -778,6 +783,24 @@ typedef struct gpupy_launch {
    * Since 1.3: the `lent_name` of a block that comes back, otherwise 0.
    */
   uint64_t lend_name;
+  /**
+   * Since 1.6: the number of launches that are done after this one, in the same call, at most
+   * `max_launches - 1`. They are done in order, as if each were a call of its own: a later one may
+   * read or overwrite what an earlier one wrote. None of them has launches after it, uses host
+   * memory or lends.
+   */
+  uint64_t rest_count;
+  /**
+   * Since 1.6: these launches.
+   */
+  const struct gpupy_launch *const *rest;
+  /**
+   * Since 1.6: a 128-bit name of this launch and those after it, low half first; 0 if there is none.
+   * Launches with the same name have the same code, shapes, offsets and strides, and use the same
+   * block in the same places. Only the blocks themselves and the scalars may differ. A driver may
+   * keep under this name what it made of them, such as recorded commands.
+   */
+  uint64_t sequence[2];
 } gpupy_launch;
 
 /**
@@ -832,6 +855,12 @@ typedef struct gpupy_evaluated {
    * fewer. In a buffer, it is the number of all elements.
    */
   uint64_t lent_row;
+  /**
+   * Since 1.6: after an error, the number of launches that are done, of one with others after it
+   * (`rest` of `gpupy_launch`). Blocks are then as they were after these, except destinations of
+   * the next one that are written whole.
+   */
+  uint32_t done;
 } gpupy_evaluated;
 
 /**
@@ -1004,8 +1033,9 @@ typedef struct gpupy_driver_table {
                       struct gpupy_check *check,
                       struct gpupy_error *error);
   /**
-   * Evaluates a program into its destinations. It may return before the device is done; all
-   * later calls behave as if it were. The host may free operands as soon as it returns.
+   * Evaluates a program into its destinations; since 1.6, for a driver with `max_launches`, a
+   * sequence of programs. It may return before the device is done; all later calls behave as if it
+   * were. The host may free operands as soon as it returns.
    *
    * Errors: `GPUPY_REFUSED`, `GPUPY_OUT_OF_MEMORY`, and `GPUPY_INVALID` for a dead handle. They
    * leave blocks unchanged, except destinations that are written whole, which are undefined.

@@ -162,6 +162,7 @@ impl Numbers {
                     .collect::<Vec<_>>(),
                 memory: &[],
                 lend: None,
+                rest: None,
             });
             operands.into_iter().chain(dests).for_each(|block| cpu.block_free(block));
             assert!(done.is_ok(), "{done:?}\n{program}");

@@ -97,6 +97,7 @@ fn elements_of_any_view_are_copied_to_any_other_and_no_more() {
             dests: &[Dest { block: dest, access: to.clone(), whole: false }],
             memory: &[],
             lend: None,
+            rest: None,
         };
         driver.eval_ir(&launch).unwrap();
         let mut found = vec![0; dest_len * size];

@@ -163,6 +163,7 @@ impl Blocks {
             dests: &self.dests,
             memory: &[],
             lend: None,
+            rest: None,
         };
         driver.eval_ir(&launch).map(|_| ())
     }

@@ -51,6 +51,7 @@ fn run_on(
         dests: &[Dest { block: dest, access: case.dest.clone(), whole: false }],
         memory: &[],
         lend: None,
+        rest: None,
     };
     for _ in 0..times {
         driver.eval_ir(&launch).expect("an evaluation");

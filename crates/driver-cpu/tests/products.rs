@@ -106,6 +106,7 @@ impl Case {
             dests: &[Dest { block: dest, access: to.clone(), whole: false }],
             memory: &[],
             lend: None,
+            rest: None,
         };
         driver.eval_ir(&launch).expect("an evaluation");
         let mut got = vec![0; 2 * size[2] * dtype.size()];

@@ -319,6 +319,7 @@ fn products_of_many_small_matrices() {
                             dests: &[Dest { block: blocks[2], access: dest, whole: false }],
                             memory: &[],
                             lend: None,
+                            rest: None,
                         })
                         .unwrap();
                     let mut bytes = vec![0; LEN * dtype.size()];

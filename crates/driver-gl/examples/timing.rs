@@ -317,6 +317,7 @@ fn once(
         dests: &[Dest { block: dest, access: access(0, &strides), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     })?;
     let queueing = start.elapsed();
     let mut out = [0; 4];

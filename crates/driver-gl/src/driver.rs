@@ -301,6 +301,7 @@ mod tests {
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
                 memory: &[],
                 lend: None,
+                rest: None,
             })
             .unwrap();
             let mut got = vec![0; len * 4];

@@ -152,6 +152,7 @@ impl Evaluator<'_> {
             dests: launch.dests,
             memory: &[],
             lend: None,
+            rest: None,
         })?;
         evaluated.compiled += copied.compiled;
         evaluated.launches += copied.launches;
@@ -224,6 +225,7 @@ impl Evaluator<'_> {
             dests: std::slice::from_ref(&dests.dest),
             memory: &[],
             lend: None,
+            rest: None,
         })
     }
 

@@ -74,6 +74,7 @@ fn launch(
         dests: &[Dest { block: dest, access: access(0, &[1]), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     });
     evaluated.unwrap()
 }
@@ -163,6 +164,7 @@ fn several_whole_destinations_are_one_draw() {
         dests: &dests,
         memory: &[],
         lend: None,
+        rest: None,
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (1, 1));
@@ -202,6 +204,7 @@ fn several_reductions_of_columns_are_two_draws() {
         dests: &dests,
         memory: &[],
         lend: None,
+        rest: None,
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (2, 2));
@@ -243,6 +246,7 @@ fn strides_that_interleave_are_several_draws() {
         dests: &[Dest { block: y, access: access(0, &[2, 3]), whole: false }],
         memory: &[],
         lend: None,
+        rest: None,
     });
     assert_eq!(evaluated.unwrap().launches, 3);
     assert_eq!(read(driver, y, 8), [1.0, 9.0, 3.0, 2.0, 5.0, 4.0, 9.0, 6.0]);

@@ -186,6 +186,7 @@ fn run(dtype: DType, seed: u64, steps: usize) {
                     dests: &[dest],
                     memory: &[],
                     lend: None,
+                    rest: None,
                 };
                 driver.eval_ir(&launch).unwrap_or_else(|e| panic!("{e}{log}"));
                 for point in points(&shape) {
@@ -240,6 +241,7 @@ fn reductions(all_rows: usize, row: usize) {
             dests: &[Dest { block: padded, access: walk(0, &[cols, 1]), whole: true }],
             memory: &[],
             lend: None,
+            rest: None,
         })
         .unwrap();
     // Flat, along rows, and along columns.
@@ -270,6 +272,7 @@ fn reductions(all_rows: usize, row: usize) {
                 dests: &[Dest { block: out, access: walk(0, &out_strides), whole: true }],
                 memory: &[],
                 lend: None,
+                rest: None,
             })
             .unwrap();
         let mut got = vec![0; lead * chunks * 4];

@@ -33,6 +33,7 @@ fn double(driver: &mut dyn Driver, program: &Program, operand: BlockId, block: B
         dests: &[Dest { block, access: access(), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     };
     driver.eval_ir(&launch).unwrap();
 }

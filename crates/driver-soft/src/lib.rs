@@ -16,7 +16,7 @@ mod resources;
 use blocks::{Blocks, invalid};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    Resources, one_by_one,
 };
 use gpupy_core::ir::{FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
@@ -33,6 +33,9 @@ const BLOCK_BYTES: u64 = 1 << 30;
 
 /// The most destinations of one program, and reductions.
 const MAX_DESTS: usize = 4;
+
+/// The most launches of a sequence.
+const MAX_LAUNCHES: usize = 16;
 
 /// A software driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -70,6 +73,7 @@ impl Driver for Soft {
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
             max_reductions: MAX_DESTS,
             memory_launches: true,
+            max_launches: MAX_LAUNCHES,
             pieces: true,
             ..Capabilities::default()
         })
@@ -124,6 +128,9 @@ impl Driver for Soft {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if launch.rest.is_some() {
+            return one_by_one(launch, |launch| self.eval_ir(launch));
+        }
         if !self.check_ir(launch.program)?.fits {
             return Err(Error::new(ErrorKind::Refused, NAME).says("more than one operation"));
         }

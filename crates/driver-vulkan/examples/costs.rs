@@ -72,6 +72,7 @@ fn launch(driver: &mut dyn Driver, program: &Program, x: BlockId, y: BlockId) ->
         dests: &[Dest { block: y, access: walk.clone(), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     })?;
     Ok(())
 }

@@ -82,6 +82,7 @@ fn launch(
         dests: &[Dest { block: dest, access: walk.clone(), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     });
     evaluated.unwrap()
 }

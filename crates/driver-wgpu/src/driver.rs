@@ -257,6 +257,7 @@ mod tests {
             dests: &[Dest { block, access, whole: true }],
             memory: &[],
             lend: None,
+            rest: None,
         };
         wgpu.eval_ir(&launch).unwrap();
         wgpu.open().unwrap().gpu.device.destroy();

@@ -157,6 +157,7 @@ fn sliced(device: &KernelFeatures, terms: usize) -> Option<Vec<(usize, [i64; 2])
         dests: &[Dest { block: BlockId(0), access: c, whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     };
     let slices = compute::slices(device, &launch)?;
     Some(slices.iter().map(|(shape, at)| (shape[2], [at[0].offset, at[1].offset])).collect())

@@ -10,6 +10,8 @@
 //! - No destination is also an operand, except with [`Capabilities::in_place`].
 //! - No launch has an empty shape. Operands of a matrix product do not move along the axes that the form excludes.
 //! - No program has more reductions than [`Capabilities::max_reductions`].
+//! - Only a driver with [`Capabilities::max_launches`] gets sequences, of no more launches. The guarantees for a launch
+//!   hold for each of them.
 //! - Launches bring memory only to a driver with [`Capabilities::memory_launches`]. The guarantees for a launch's
 //!   blocks hold for its memory too.
 //!
@@ -113,6 +115,9 @@ pub struct Capabilities {
     /// The routines that the driver has, each with the dtypes of its operand. Programs of no others are of the form
     /// `ir::Form::Routine`.
     pub routines: Vec<(Routine, DType)>,
+    /// The most launches of one call of `eval_ir` ([`Launch::rest`]); 0 counts as 1. To another driver the core sends
+    /// the launches one by one.
+    pub max_launches: usize,
 }
 
 /// The costs of a device with memory of its own, besides arithmetic.
@@ -273,6 +278,50 @@ pub struct Launch<'a> {
     /// `Unsupported` if the block cannot be lent like this, and `Invalid` if the shared context is not current in the
     /// calling thread; a block is returned all the same.
     pub lend: Option<Lend>,
+    /// If present, this is the first launch of a sequence, which is done in this one call.
+    pub rest: Option<Sequence<'a>>,
+}
+
+/// The launches behind the first one of a sequence ([`Capabilities::max_launches`]). They are done in order, as if each
+/// were a call of its own: a later one may read or overwrite what an earlier one wrote. None of them has others behind
+/// it, brings memory or lends. After an error, [`Error::done`](crate::Error::done) says how many launches are done; the
+/// blocks are as they were after these, but for the destinations of the next one that it writes whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence<'a> {
+    /// The launches; there may be none.
+    pub launches: &'a [Launch<'a>],
+    /// A name of all launches of the sequence, the first included: equal names have equal programs, shapes and accesses,
+    /// and share blocks in the same places. Only blocks and parameters may differ. So a driver may keep the commands
+    /// that it made of a sequence, as it keeps compiled kernels.
+    pub fingerprint: Fingerprint,
+}
+
+impl<'a> Launch<'a> {
+    /// This launch and those behind it, in order.
+    pub fn all(&'a self) -> impl Iterator<Item = &'a Launch<'a>> + Clone {
+        let rest = self.rest.map_or(&[][..], |rest| rest.launches);
+        std::iter::once(self).chain(rest)
+    }
+}
+
+/// Does the launches of a sequence one after another, each by a call of `eval`.
+///
+/// # Errors
+/// That of the first that fails.
+pub fn one_by_one(
+    launch: &Launch<'_>,
+    mut eval: impl FnMut(&Launch<'_>) -> Result<Evaluated>,
+) -> Result<Evaluated> {
+    let mut all = Evaluated::default();
+    for (number, launch) in launch.all().enumerate() {
+        let one = Launch { rest: None, ..launch.clone() };
+        let done = eval(&one).map_err(|error| error.after(number))?;
+        all.compiled += done.compiled;
+        all.specialised += done.specialised;
+        all.launches += done.launches;
+        (all.code, all.lent) = (done.code, done.lent);
+    }
+    Ok(all)
 }
 
 /// The kind of object by which a block is lent.
@@ -316,7 +365,7 @@ pub struct Lent {
     pub row: u64,
 }
 
-/// The report of an evaluation.
+/// The report of an evaluation; of a sequence, of all its launches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluated {
     /// Kernels that were compiled because no compiled one fitted.
@@ -325,7 +374,8 @@ pub struct Evaluated {
     pub specialised: u32,
     /// Device launches (draws, dispatches); at least 1.
     pub launches: u32,
-    /// The code that the device ran, in its source language, for display; `None` if there is no such text.
+    /// The code that the device ran, in its source language, for display; of a sequence, that of its last launch; `None`
+    /// if there is no such text.
     pub code: Option<Arc<str>>,
     /// The object of the block that was lent.
     pub lent: Option<Lent>,
@@ -460,6 +510,8 @@ pub trait Driver: Send {
     /// - `Invalid`: a dead handle among the operands or destinations.
     /// - `Poisoned`: an operand cannot be read, as `block_read` says it. A driver that finds out later poisons the
     ///   destinations.
+    ///
+    /// Of a sequence the error says how many launches are done ([`Sequence`]).
     ///
     /// After this, no block is left:
     ///

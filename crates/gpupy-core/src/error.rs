@@ -84,6 +84,7 @@ struct ErrorDetails {
     operation: Cow<'static, str>,
     message: Option<String>,
     facts: Vec<(Cow<'static, str>, String)>,
+    done: u32,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -98,6 +99,7 @@ impl Error {
             operation: operation.into(),
             message: None,
             facts: Vec::new(),
+            done: 0,
             source: None,
         }))
     }
@@ -126,6 +128,17 @@ impl Error {
     pub fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Arc::new(source));
         self
+    }
+
+    /// Says that so many launches of a sequence are done.
+    pub fn after(mut self, launches: usize) -> Error {
+        self.0.done = launches.try_into().unwrap_or(u32::MAX);
+        self
+    }
+
+    /// How many launches of a sequence are done (`driver::Sequence`).
+    pub fn done(&self) -> usize {
+        self.0.done as usize
     }
 
     /// The kind, to act on.

@@ -141,7 +141,8 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         RawCapabilities gpupy_capabilities {
             size device hardware forms flushes_subnormals host_memory max_dests max_block_len
             dtype_count dtypes resource_count resource_limits resource_names in_place
-            import_alignment max_reductions memory_launches lends pieces
+            import_alignment max_reductions memory_launches lends pieces routine_count routine_names
+            routine_numbers max_launches
         }
         RawBlockSpec gpupy_block_spec { size dtype len memory }
         RawInst gpupy_inst { op dtype args }
@@ -152,11 +153,11 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         RawLaunch gpupy_launch {
             size program fingerprint shape operands params access_offsets access_strides dests
             dest_offsets dest_strides dest_whole memory_count memory memory_lens
-            lend lend_kind lend_writes lend_name
+            lend lend_kind lend_writes lend_name rest_count rest sequence
         }
         RawEvaluated gpupy_evaluated {
             size compiled specialised launches code lent_name lent_target lent_format lent_width
-            lent_height lent_row
+            lent_height lent_row done
         }
         RawCheck gpupy_check { size fits resources }
         RawPart gpupy_part { size kind op dtype }

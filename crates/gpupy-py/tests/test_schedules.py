@@ -29,7 +29,6 @@ COUNTS = [
     "evictions",
     "cache_hits",
     "cache_misses",
-    "pool_hits",
 ]
 
 

@@ -167,6 +167,7 @@ impl RoutineRun {
             dests: &[Dest { block: to, access: written, whole: self.room == 0 }],
             memory: &[],
             lend: None,
+            rest: None,
         });
         fine(launched, "eval_ir")?;
         let mut found = vec![0; all * self.to.size()];

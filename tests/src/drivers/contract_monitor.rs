@@ -72,6 +72,18 @@ impl ContractMonitor {
         self.dests(launch)
     }
 
+    /// A sequence has no more launches than the driver takes, each of which is an evaluation of blocks by itself.
+    fn sequence(&self, launch: &Launch<'_>) -> Result<()> {
+        let Some(rest) = launch.rest else { return Ok(()) };
+        let most = self.caps.as_ref().map_or(1, |caps| caps.max_launches);
+        let count = launch.all().count();
+        promise(2 <= most && count <= most, || format!("{count} launches of at most {most}"))?;
+        let is_plain = |launch: &Launch<'_>| launch.memory.is_empty() && launch.lend.is_none();
+        promise(launch.all().all(is_plain), || "a sequence brings memory or lends".into())?;
+        let is_last = |launch: &Launch<'_>| launch.rest.is_none();
+        promise(rest.launches.iter().all(is_last), || "a sequence in a sequence".into())
+    }
+
     /// A program has no more reductions than the driver takes.
     fn reductions(&self, program: &Program) -> Result<()> {
         let reduces = program.insts.iter().filter(|inst| inst.op == Op::Reduce).count();
@@ -311,7 +323,8 @@ impl Driver for ContractMonitor {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        self.launch(launch)?;
+        launch.all().try_for_each(|launch| self.launch(launch))?;
+        self.sequence(launch)?;
         self.inner.eval_ir(launch)
     }
 
@@ -354,6 +367,7 @@ mod tests {
             dests: &[dest],
             memory: &[],
             lend: None,
+            rest: None,
         };
         driver.eval_ir(&launch).map(|_| ())
     }
@@ -399,6 +413,7 @@ mod tests {
             dests: &[],
             memory: &[],
             lend: None,
+            rest: None,
         };
         let said = driver.eval_ir(&launch).unwrap_err().to_string();
         assert!(said.contains(&format!("5 reductions of at most {most}")), "{said}");

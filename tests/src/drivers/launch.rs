@@ -219,6 +219,7 @@ impl Device {
             dests: &dests,
             memory,
             lend: None,
+            rest: None,
         })
     }
 }

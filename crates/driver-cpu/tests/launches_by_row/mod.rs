@@ -110,6 +110,7 @@ fn run(driver: &mut dyn Driver, case: &Case, how: How) -> Vec<Vec<u8>> {
             dests,
             memory: &[],
             lend: None,
+            rest: None,
         };
         driver.eval_ir(&launch).unwrap();
     };

@@ -85,6 +85,7 @@ impl BindingCosts {
                         }],
                         memory: &[],
                         lend: None,
+                        rest: None,
                     })?;
                 }
                 open.read(blocks[1], 0, &mut [0; 4])?;

@@ -229,6 +229,7 @@ mod tests {
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
                 memory: &[],
                 lend: None,
+                rest: None,
             })
             .unwrap();
             let mut out = vec![0; data.len()];

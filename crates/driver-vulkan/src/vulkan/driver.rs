@@ -5,6 +5,7 @@
 //! Not here: their work (`open.rs` and its neighbours).
 
 use super::binding_choice::BindingCosts;
+use super::commands::queue::MOST_COMMANDS;
 use super::gpu::gpu_device::Gpu;
 use super::gpu::instance::VulkanInstance;
 use super::open::OpenDriver;
@@ -17,11 +18,14 @@ use gpupy_codegen::probe;
 use gpupy_codegen::split_storage::{self, SplitStorage};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    Resources, one_by_one,
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Result};
+
+/// The most launches of a sequence: as many commands as are submitted at once.
+const MOST_LAUNCHES: usize = MOST_COMMANDS as usize;
 
 /// A Vulkan driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -87,6 +91,7 @@ impl Vulkan {
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
             max_reductions: resources::MOST_REDUCTIONS,
+            max_launches: MOST_LAUNCHES,
             import_alignment,
             resources: resources::named(&self.limits),
             devices: devices.into_iter().map(|device| device.name).collect(),
@@ -185,6 +190,9 @@ impl Driver for Vulkan {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if launch.rest.is_some() && launch.all().any(|launch| self.longs.halved(launch).is_some()) {
+            return one_by_one(launch, |launch| self.eval_ir(launch));
+        }
         match self.longs.halved(launch) {
             Some(halved) => self.with(|open| open.eval(&halved.launch(launch))),
             None => self.with(|open| open.eval(launch)),

@@ -3,7 +3,7 @@
 //! Owns the evaluation of [`OpenDriver`]. Invariant: all kernels of a launch are compiled before its first
 //! command is recorded, so that a refusal leaves all blocks unchanged.
 //!
-//! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
+//! Not here: sequences of launches (`sequence.rs`), addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
 use super::commands::queue::{Queue, Retired, Touch};
 use super::gpu::gpu_device::{BindingLimits, Gpu, Traits};
@@ -14,6 +14,7 @@ use gpupy_codegen::compute::{self, DispatchPlan, DispatchRequest, PlannedDispatc
 use gpupy_codegen::kernel_cache::KernelMaker;
 use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 impl OpenDriver {
     /// Evaluates a launch; may return before the device has finished.
@@ -24,6 +25,37 @@ impl OpenDriver {
     /// - `Invalid`: a dead handle.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if let Some(rest) = launch.rest {
+            return self.eval_all(launch, rest);
+        }
+        let mut evaluated = Evaluated::default();
+        let prepared = self.prepare_launch(launch, &mut evaluated)?;
+        evaluated.launches = prepared.dispatches.len() as u32;
+        evaluated.code = prepared.code();
+        self.dispatch_all(launch, &prepared)?;
+        self.queue.submit_if_worth_it()?;
+        self.queue.collect(&mut self.memory)?;
+        Ok(evaluated)
+    }
+
+    /// The kernels of launches, before any of them is dispatched.
+    ///
+    /// # Errors
+    /// As of `eval`.
+    pub(super) fn prepare_all(
+        &mut self,
+        launches: &[&Launch<'_>],
+    ) -> Result<(Vec<PreparedLaunch>, Evaluated)> {
+        let mut evaluated = Evaluated::default();
+        let prepared = launches.iter().map(|launch| self.prepare_launch(launch, &mut evaluated));
+        Ok((prepared.collect::<Result<_>>()?, evaluated))
+    }
+
+    fn prepare_launch(
+        &mut self,
+        launch: &Launch<'_>,
+        evaluated: &mut Evaluated,
+    ) -> Result<PreparedLaunch> {
         let mut lengths = Vec::with_capacity(launch.operands.len());
         let mut buffers = Vec::with_capacity(launch.operands.len() + launch.dests.len());
         let mut largest = 0;
@@ -39,24 +71,33 @@ impl OpenDriver {
         let binds = self.binds(buffers.len(), largest);
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
-        let mut evaluated = Evaluated::default();
         let mut request = DispatchRequest::of(launch, &lengths, &stores, &targets);
-        let mut prepared = Vec::with_capacity(1);
+        let mut dispatches = Vec::with_capacity(1);
         let slices = compute::slices(&self.gpu.traits.kernels, launch);
         for (shape, accesses) in slices.as_deref().unwrap_or_default() {
             (request.shape, request.accesses) = (shape, accesses);
-            prepared.push(self.prepare(launch, &request, binds, &mut evaluated)?);
+            dispatches.push(self.prepare(launch, &request, binds, evaluated)?);
             request.adds = true;
         }
         if slices.is_none() {
-            prepared.push(self.prepare(launch, &request, binds, &mut evaluated)?);
+            dispatches.push(self.prepare(launch, &request, binds, evaluated)?);
         }
-        evaluated.launches = prepared.len() as u32;
-        for (kernel, planned) in prepared {
-            self.dispatch(launch, &kernel, &planned, &buffers)?;
-            evaluated.code = Some(kernel.code);
+        Ok(PreparedLaunch { buffers, dispatches })
+    }
+
+    /// Records the dispatches of a launch.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own.
+    pub(super) fn dispatch_all(
+        &mut self,
+        launch: &Launch<'_>,
+        prepared: &PreparedLaunch,
+    ) -> Result<()> {
+        for (kernel, planned) in &prepared.dispatches {
+            self.dispatch(launch, kernel, planned, &prepared.buffers)?;
         }
-        Ok(evaluated)
+        Ok(())
     }
 
     /// Plans a dispatch, and finds or compiles its kernel.
@@ -134,8 +175,21 @@ impl OpenDriver {
         for (block, touch) in touches(launch) {
             self.queue.note(&mut self.blocks.get_mut(block)?.touched, touch);
         }
-        self.queue.submit_if_worth_it()?;
-        self.queue.collect(&mut self.memory)
+        Ok(())
+    }
+}
+
+/// A launch whose kernels are compiled.
+pub(super) struct PreparedLaunch {
+    /// The buffers of its blocks, with their addresses.
+    buffers: Vec<(vk::Buffer, u64)>,
+    pub dispatches: Vec<(Kernel, PlannedDispatch)>,
+}
+
+impl PreparedLaunch {
+    /// The code of its last kernel.
+    pub fn code(&self) -> Option<Arc<str>> {
+        self.dispatches.last().map(|(kernel, _)| kernel.code.clone())
     }
 }
 
@@ -247,7 +301,9 @@ unsafe fn bind(
 }
 
 /// The blocks that a launch touches, and whether it reads or writes them.
-fn touches<'a>(launch: &'a Launch<'_>) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
+pub(super) fn touches<'a>(
+    launch: &'a Launch<'_>,
+) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
     let operands = launch.operands.iter().map(|block| (*block, Touch::Read));
     operands.chain(launch.dests.iter().map(|dest| (dest.block, Touch::Write)))
 }

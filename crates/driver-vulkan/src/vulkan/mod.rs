@@ -2,7 +2,7 @@
 //!
 //! In the order of a call: `driver.rs` has the contract's functions, and `open.rs` the state of an open driver:
 //! a device (`gpu`), its kernels (`shaders`), its memory and its queue (`commands`). `eval.rs` turns launches
-//! into dispatches, and `block_transfer.rs` copies elements. `binding_choice.rs` measures whether kernels
+//! into dispatches, `sequence.rs` keeps those that come again, and `block_transfer.rs` copies elements. `binding_choice.rs` measures whether kernels
 //! should reach blocks by descriptors or by addresses. `trial.rs` is for tests.
 
 mod binding_choice;
@@ -12,6 +12,7 @@ mod driver;
 mod eval;
 mod gpu;
 mod open;
+mod sequence;
 mod shaders;
 mod trial;
 

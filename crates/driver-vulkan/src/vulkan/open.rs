@@ -11,6 +11,7 @@ use super::commands::imported_buffer;
 use super::commands::launch_arguments::ArgumentBuffer;
 use super::commands::queue::{Queue, Retired};
 use super::gpu::gpu_device::Gpu;
+use super::sequence::Recordings;
 use super::shaders::kernel_compiler::{Compiler, Kernel};
 use crate::NAME;
 use gpupy_codegen::compute::DispatchPlan;
@@ -31,6 +32,8 @@ pub struct OpenDriver {
     pub arguments: ArgumentBuffer,
     /// Whether blocks are bound to kernels where possible, rather than reached by address.
     pub binds: bool,
+    /// Commands that are kept.
+    pub recordings: Recordings,
     /// The queue.
     pub queue: Queue,
     /// The memory.
@@ -53,6 +56,7 @@ impl OpenDriver {
             blocks: Blocks::new(limit, longest),
             arguments: ArgumentBuffer::default(),
             binds: true,
+            recordings: Recordings::default(),
             queue: Queue::new(gpu.clone())?,
             memory: BufferAllocator::new(gpu.clone())?,
             gpu,
@@ -93,6 +97,7 @@ impl OpenDriver {
             self.queue.retire(Retired::Pipeline(kernel.pipeline));
         }
         let Some(block) = self.blocks.remove(id) else { return };
+        self.forget_recordings(block.buffer.handle);
         if block.buffer.is_imported() {
             // A lost device reads nothing any more.
             let _ = self.queue.wait(block.touched.used);
@@ -123,6 +128,7 @@ impl OpenDriver {
 
 impl Drop for OpenDriver {
     fn drop(&mut self) {
+        self.close_recordings();
         self.queue.close(&mut self.memory);
         for block in self.blocks.take_all() {
             self.memory.free(block.buffer);

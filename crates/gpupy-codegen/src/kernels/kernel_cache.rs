@@ -361,6 +361,7 @@ mod tests {
             dests: &[],
             memory: &[],
             lend: None,
+            rest: None,
         };
         kernels.provide(numbers, &launch, plan, &mut Evaluated::default()).unwrap().0
     }

@@ -19,6 +19,15 @@ impl fmt::Display for Fingerprint {
     }
 }
 
+impl Fingerprint {
+    /// A name of these words.
+    pub fn of(words: impl IntoIterator<Item = u64>) -> Fingerprint {
+        let mut hash = Hash::new();
+        words.into_iter().for_each(|word| hash.word(word));
+        hash.finish()
+    }
+}
+
 impl Program {
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {

@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver have the same one.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 5;
+pub const GPUPY_ABI_MINOR: u32 = 6;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -235,6 +235,9 @@ pub struct RawCapabilities {
     /// Since 1.5: the driver's number for each, less than 65536. Programs have it as `form_op`. The
     /// host asks `get_method` for `GPUPY_ROUTINE` plus the number and each dtype of an operand, once.
     pub routine_numbers: [u32; GPUPY_ROUTINES],
+    /// Since 1.6: the most launches of one call of `eval_ir` (`rest` of `gpupy_launch`). 0 counts as 1. If it
+    /// is less than 2, the host sends launches one by one.
+    pub max_launches: u64,
 }
 
 /// The block that `block_alloc` allocates.
@@ -370,6 +373,18 @@ pub struct RawLaunch {
     pub lend_writes: u32,
     /// Since 1.3: the `lent_name` of a block that comes back, otherwise 0.
     pub lend_name: u64,
+    /// Since 1.6: the number of launches that are done after this one, in the same call, at most
+    /// `max_launches - 1`. They are done in order, as if each were a call of its own: a later one may
+    /// read or overwrite what an earlier one wrote. None of them has launches after it, uses host
+    /// memory or lends.
+    pub rest_count: u64,
+    /// Since 1.6: these launches.
+    pub rest: *const *const RawLaunch,
+    /// Since 1.6: a 128-bit name of this launch and those after it, low half first; 0 if there is none.
+    /// Launches with the same name have the same code, shapes, offsets and strides, and use the same
+    /// block in the same places. Only the blocks themselves and the scalars may differ. A driver may
+    /// keep under this name what it made of them, such as recorded commands.
+    pub sequence: [u64; 2],
 }
 
 /// The cost of an evaluation. The host clears it before the call, and the driver fills it in.
@@ -401,6 +416,10 @@ pub struct RawEvaluated {
     /// Since 1.3: the number of elements in a row: as many as it has room for, or up to three
     /// fewer. In a buffer, it is the number of all elements.
     pub lent_row: u64,
+    /// Since 1.6: after an error, the number of launches that are done, of one with others after it
+    /// (`rest` of `gpupy_launch`). Blocks are then as they were after these, except destinations of
+    /// the next one that are written whole.
+    pub done: u32,
 }
 
 /// The answer of `check_ir`. The host clears it before the call, and the driver fills it in.
@@ -556,8 +575,9 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Evaluates a program into its destinations. It may return before the device is done; all
-    /// later calls behave as if it were. The host may free operands as soon as it returns.
+    /// Evaluates a program into its destinations; since 1.6, for a driver with `max_launches`, a
+    /// sequence of programs. It may return before the device is done; all later calls behave as if it
+    /// were. The host may free operands as soon as it returns.
     ///
     /// Errors: `GPUPY_REFUSED`, `GPUPY_OUT_OF_MEMORY`, and `GPUPY_INVALID` for a dead handle. They
     /// leave blocks unchanged, except destinations that are written whole, which are undefined.

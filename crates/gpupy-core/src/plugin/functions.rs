@@ -77,6 +77,7 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
     raw.memory_launches = found.memory_launches.into();
     raw.lends = found.lends;
     raw.pieces = found.pieces.into();
+    raw.max_launches = found.max_launches as u64;
     let mut names: Vec<Routine> = found.routines.iter().map(|(routine, _)| *routine).collect();
     names.dedup();
     let places = raw.routine_names.iter_mut().zip(&mut raw.routine_numbers);
@@ -267,7 +268,12 @@ pub unsafe extern "C" fn eval_ir(
     unsafe {
         let result = guarded(state, "eval_ir", |open| {
             let GuardedDriver { driver, programs, code, .. } = open;
-            let done = read_launch(launch, programs, |launch| driver.eval_ir(launch))?;
+            let done = read_launch(launch, programs, |launch| driver.eval_ir(launch));
+            if let Err(error) = &done {
+                let done = error.done().try_into().unwrap_or(u32::MAX);
+                RawEvaluated { done, ..RawEvaluated::cleared() }.give(evaluated)?;
+            }
+            let done = done?;
             *code = done.code.as_deref().map(words_of).unwrap_or_default();
             let lent = done.lent.unwrap_or_default();
             let raw = RawEvaluated {

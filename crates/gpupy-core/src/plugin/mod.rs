@@ -26,7 +26,9 @@ pub mod program;
 pub use export::table;
 pub use functions::Plugin;
 pub use growing::Growing;
-pub use program::{ProgramCache, read_launch, read_program, with_launch, with_program};
+pub use program::{
+    ProgramCache, read_launch, read_program, with_launch, with_numbered_launch, with_program,
+};
 
 /// The former path of [`driver_table`], for plug-ins that name it. It is not marked as deprecated: importing the
 /// function [`table()`] would warn too.

@@ -11,16 +11,19 @@ use super::driver_table::{
     GPUPY_LEND_BUFFER, GPUPY_LEND_TEXTURE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
 };
 use super::growing::Growing;
-use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch, Lend, LendKind};
+use crate::driver::{
+    Access, BlockId, Dest, HostBlock, HostMemory, Launch, Lend, LendKind, Sequence,
+};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
+use crate::ir::{AccessKind, Fingerprint, Form, FormKind, Inst, Program};
 use crate::op::Op;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::mem::offset_of;
 use std::num::NonZeroUsize;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 // The memory form of an instruction is the same on both sides.
 const _: () = {
@@ -166,50 +169,108 @@ pub(super) unsafe fn list<'a, T>(from: *const T, len: impl TryInto<usize>) -> Re
 /// # Errors
 /// - `Invalid`: the lists of the launch do not have the lengths that its program requires.
 pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -> Result<R> {
-    let program = launch.program;
-    let rank = program.rank as usize;
-    let strided = |access: &Access| access.strides.len() == rank;
-    let complete = launch.shape.len() == rank
-        && launch.operands.len() == program.operands.len()
-        && launch.params.len() == program.params.len()
-        && launch.accesses.len() == program.accesses.len()
-        && launch.dests.len() == program.dests.len()
-        && launch.accesses.iter().all(strided)
-        && launch.dests.iter().all(|dest| strided(&dest.access));
-    if !complete {
-        return Err(invalid("the launch has not the numbers that its program asks for"));
+    with_numbered_launch(launch, Form::number, call)
+}
+
+/// Like [`with_launch`], for a driver that has numbers of its own for the operations of forms.
+///
+/// # Errors
+/// As of `with_launch`.
+pub fn with_numbered_launch<R>(
+    launch: &Launch<'_>,
+    number: impl Fn(Form) -> u32,
+    call: impl FnOnce(&RawLaunch) -> R,
+) -> Result<R> {
+    let lists = launch.all().map(LaunchLists::of).collect::<Result<Vec<_>>>()?;
+    let program = |launch: &Launch<'_>| {
+        let form_op = number(launch.program.form);
+        RawProgram { form_op, ..raw_program(launch.program) }
+    };
+    let programs: Vec<RawProgram> = launch.all().map(program).collect();
+    let parts = launch.all().zip(&lists).zip(&programs);
+    let raws: Vec<RawLaunch> =
+        parts.map(|((launch, lists), program)| lists.raw(launch, program)).collect();
+    let mut pointers = raws.iter().map(ptr::from_ref);
+    let first = pointers.next().ok_or_else(|| invalid("there is no launch"))?;
+    let rest: Vec<*const RawLaunch> = pointers.collect();
+    let sequence = launch.rest.map_or(Fingerprint(0), |rest| rest.fingerprint);
+    let (rest_count, rest_list) = (rest.len() as u64, rest.as_ptr());
+    // SAFETY: the pointer is to the first of the launches, which live until the end.
+    let first = unsafe { &*first };
+    Ok(call(&RawLaunch { rest_count, rest: rest_list, sequence: halves(sequence), ..*first }))
+}
+
+/// The halves of a fingerprint, the low one first.
+fn halves(Fingerprint(name): Fingerprint) -> [u64; 2] {
+    [name as u64, (name >> 64) as u64]
+}
+
+/// The fingerprint of two halves.
+fn whole([low, high]: [u64; 2]) -> Fingerprint {
+    Fingerprint(u128::from(low) | u128::from(high) << 64)
+}
+
+/// The lists of a launch in C.
+struct LaunchLists {
+    operands: Vec<u64>,
+    accesses: (Vec<i64>, Vec<i64>),
+    dests: Vec<u64>,
+    dest_accesses: (Vec<i64>, Vec<i64>),
+    dest_whole: Vec<u8>,
+    memory: Vec<*mut u8>,
+    memory_lens: Vec<u64>,
+}
+
+impl LaunchLists {
+    fn of(launch: &Launch<'_>) -> Result<LaunchLists> {
+        let program = launch.program;
+        let rank = program.rank as usize;
+        let strided = |access: &Access| access.strides.len() == rank;
+        let complete = launch.shape.len() == rank
+            && launch.operands.len() == program.operands.len()
+            && launch.params.len() == program.params.len()
+            && launch.accesses.len() == program.accesses.len()
+            && launch.dests.len() == program.dests.len()
+            && launch.accesses.iter().all(strided)
+            && launch.dests.iter().all(|dest| strided(&dest.access));
+        if !complete {
+            return Err(invalid("the launch has not the numbers that its program asks for"));
+        }
+        Ok(LaunchLists {
+            operands: launch.operands.iter().map(|block| block.0).collect(),
+            accesses: flat(launch.accesses.iter()),
+            dests: launch.dests.iter().map(|dest| dest.block.0).collect(),
+            dest_accesses: flat(launch.dests.iter().map(|dest| &dest.access)),
+            dest_whole: launch.dests.iter().map(|dest| u8::from(dest.whole)).collect(),
+            memory: launch.memory.iter().map(|block| block.memory.as_ptr()).collect(),
+            memory_lens: launch.memory.iter().map(|block| block.len as u64).collect(),
+        })
     }
-    let operands: Vec<u64> = launch.operands.iter().map(|block| block.0).collect();
-    let (access_offsets, access_strides) = flat(launch.accesses.iter());
-    let dests: Vec<u64> = launch.dests.iter().map(|dest| dest.block.0).collect();
-    let (dest_offsets, dest_strides) = flat(launch.dests.iter().map(|dest| &dest.access));
-    let dest_whole: Vec<u8> = launch.dests.iter().map(|dest| u8::from(dest.whole)).collect();
-    let memory: Vec<*mut u8> = launch.memory.iter().map(|block| block.memory.as_ptr()).collect();
-    let memory_lens: Vec<u64> = launch.memory.iter().map(|block| block.len as u64).collect();
-    let fingerprint = launch.fingerprint.0;
-    Ok(with_program(program, |program| {
-        call(&RawLaunch {
+
+    /// The launch in C, which points into the lists.
+    fn raw(&self, launch: &Launch<'_>, program: &RawProgram) -> RawLaunch {
+        RawLaunch {
             program,
-            fingerprint: [fingerprint as u64, (fingerprint >> 64) as u64],
+            fingerprint: halves(launch.fingerprint),
             shape: launch.shape.as_ptr(),
-            operands: operands.as_ptr(),
+            operands: self.operands.as_ptr(),
             params: launch.params.as_ptr(),
-            access_offsets: access_offsets.as_ptr(),
-            access_strides: access_strides.as_ptr(),
-            dests: dests.as_ptr(),
-            dest_offsets: dest_offsets.as_ptr(),
-            dest_strides: dest_strides.as_ptr(),
-            dest_whole: dest_whole.as_ptr(),
-            memory_count: memory.len() as u32,
-            memory: memory.as_ptr(),
-            memory_lens: memory_lens.as_ptr(),
+            access_offsets: self.accesses.0.as_ptr(),
+            access_strides: self.accesses.1.as_ptr(),
+            dests: self.dests.as_ptr(),
+            dest_offsets: self.dest_accesses.0.as_ptr(),
+            dest_strides: self.dest_accesses.1.as_ptr(),
+            dest_whole: self.dest_whole.as_ptr(),
+            memory_count: self.memory.len() as u32,
+            memory: self.memory.as_ptr(),
+            memory_lens: self.memory_lens.as_ptr(),
             lend: launch.lend.map_or(0, |lend| if lend.back.is_some() { 2 } else { 1 }),
             lend_kind: launch.lend.map_or(0, |lend| lend.kind as u32),
             lend_writes: launch.lend.is_some_and(|lend| lend.writes).into(),
             lend_name: launch.lend.and_then(|lend| lend.back).unwrap_or_default(),
             ..RawLaunch::cleared()
-        })
-    }))
+        }
+    }
 }
 
 /// The offsets, and the concatenated strides.
@@ -224,7 +285,7 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
 
 /// A cache of read programs, by fingerprint: reading a program takes longer than many launches of it. The least
 /// recently used one goes first.
-pub struct ProgramCache(LruCache<Fingerprint, Program, FxBuildHasher>);
+pub struct ProgramCache(LruCache<Fingerprint, Arc<Program>, FxBuildHasher>);
 
 impl Default for ProgramCache {
     fn default() -> ProgramCache {
@@ -244,15 +305,15 @@ impl ProgramCache {
         &mut self,
         fingerprint: Fingerprint,
         from: *const RawProgram,
-    ) -> Result<&Program> {
+    ) -> Result<Arc<Program>> {
         // SAFETY: the conditions are those of this function.
-        let (raw, read) = unsafe { (RawProgram::take(from)?, || read_program(from)) };
+        let (raw, read) = unsafe { (RawProgram::take(from)?, || read_program(from).map(Arc::new)) };
         let known = self.0.try_get_or_insert_mut(fingerprint, read)?;
         // The caller reads as many numbers as these counts.
         if !raw_program(known).counts_as(&raw) {
             *known = read()?;
         }
-        Ok(known)
+        Ok(known.clone())
     }
 }
 
@@ -276,63 +337,116 @@ impl RawProgram {
     }
 }
 
-/// Reads a launch from its C form and calls `call` with it.
+/// Reads a launch from its C form, with those behind it, and calls `call` with it.
 ///
 /// # Errors
 /// - The errors of [`read_program`] and of `call`.
-/// - `Invalid`: a pointer is null, or an axis is empty.
+/// - `Invalid`: a pointer is null, an axis is empty, or a launch behind another one has some behind it.
 ///
 /// # Safety
-/// Pointers are null, or point to as many elements as the program's counts say.
+/// Pointers are null, or point to as many elements as the program's counts, and the count of launches, say.
 pub unsafe fn read_launch<R>(
     raw: *const RawLaunch,
     programs: &mut ProgramCache,
     call: impl FnOnce(&Launch<'_>) -> Result<R>,
 ) -> Result<R> {
-    // SAFETY: the pointer is null or to a launch.
-    let raw = unsafe { RawLaunch::take(raw)? };
-    let [low, high] = raw.fingerprint.map(u128::from);
-    let fingerprint = Fingerprint(low | high << 64);
-    // SAFETY: the pointers of the program are null, or to as many elements as its counts.
-    let program = unsafe { programs.get(fingerprint, raw.program)? };
-    let rank = program.rank as usize;
-    let (accesses, dests) = (program.accesses.len(), program.dests.len());
-    // SAFETY: each pointer is null, or to as many elements as the program's counts, which `get` has compared.
-    let (shape, operands, params, accesses, access, block, whole, memory, lens) = unsafe {
-        (
-            list(raw.shape, rank)?,
-            list(raw.operands, program.operands.len())?,
-            list(raw.params, program.params.len())?,
-            steps(raw.access_offsets, raw.access_strides, accesses, rank)?,
-            steps(raw.dest_offsets, raw.dest_strides, dests, rank)?,
-            list(raw.dests, dests)?,
-            list(raw.dest_whole, dests)?,
-            list(raw.memory, raw.memory_count)?,
-            list(raw.memory_lens, raw.memory_count)?,
-        )
+    // SAFETY: the pointer is null or to a launch, and its list is null or of so many pointers to launches.
+    let (first, rest) = unsafe {
+        let raw = RawLaunch::take(raw)?;
+        let rest = list(raw.rest, raw.rest_count)?.iter().map(|rest| RawLaunch::take(*rest));
+        (raw, rest.collect::<Result<Vec<_>>>()?)
     };
-    if shape.contains(&0) {
-        return Err(invalid("an axis of a launch has no points"));
+    if rest.iter().any(|raw| raw.rest_count > 0) {
+        return Err(invalid("launches behind others have some behind them"));
     }
-    let operands: Vec<_> = operands.iter().map(|block| BlockId(*block)).collect();
-    let dests: Vec<_> = access
-        .into_iter()
-        .zip(block.iter().zip(whole))
-        .map(|(access, (block, whole))| Dest { block: BlockId(*block), access, whole: *whole != 0 })
-        .collect();
-    let memory = memory.iter().zip(lens).map(|(start, len)| host_block(*start, *len));
-    let memory: Vec<_> = memory.collect::<Result<_>>()?;
-    call(&Launch {
-        program,
-        fingerprint,
-        shape,
-        operands: &operands,
-        params,
-        accesses: &accesses,
-        dests: &dests,
-        memory: &memory,
-        lend: read_lend(&raw)?,
-    })
+    // SAFETY: the conditions of each launch are those of this function.
+    let (read, behind) = unsafe {
+        let behind = rest.iter().map(|raw| ReadLaunch::of(raw, programs));
+        let behind = behind.collect::<Result<Vec<_>>>()?;
+        (ReadLaunch::of(&first, programs)?, behind)
+    };
+    let launches: Vec<Launch<'_>> = behind.iter().map(|read| read.launch()).collect();
+    let is_one = first.rest_count == 0 && first.sequence == [0; 2];
+    let sequence = Sequence { launches: &launches, fingerprint: whole(first.sequence) };
+    call(&Launch { rest: (!is_one).then_some(sequence), ..read.launch() })
+}
+
+/// The parts of a launch that was read from its C form.
+struct ReadLaunch<'a> {
+    program: Arc<Program>,
+    fingerprint: Fingerprint,
+    shape: &'a [usize],
+    operands: Vec<BlockId>,
+    params: &'a [u64],
+    accesses: Vec<Access>,
+    dests: Vec<Dest>,
+    memory: Vec<HostBlock>,
+    lend: Option<Lend>,
+}
+
+impl ReadLaunch<'_> {
+    /// # Safety
+    /// The conditions of [`read_launch`].
+    unsafe fn of<'a>(raw: &RawLaunch, programs: &mut ProgramCache) -> Result<ReadLaunch<'a>> {
+        let fingerprint = whole(raw.fingerprint);
+        // SAFETY: the pointers of the program are null, or to as many elements as its counts.
+        let program = unsafe { programs.get(fingerprint, raw.program)? };
+        let rank = program.rank as usize;
+        let (accesses, dests) = (program.accesses.len(), program.dests.len());
+        // SAFETY: each pointer is null, or to as many elements as the program's counts, which `get` has compared.
+        let (shape, operands, params, accesses, access, block, whole, memory, lens) = unsafe {
+            (
+                list(raw.shape, rank)?,
+                list(raw.operands, program.operands.len())?,
+                list(raw.params, program.params.len())?,
+                steps(raw.access_offsets, raw.access_strides, accesses, rank)?,
+                steps(raw.dest_offsets, raw.dest_strides, dests, rank)?,
+                list(raw.dests, dests)?,
+                list(raw.dest_whole, dests)?,
+                list(raw.memory, raw.memory_count)?,
+                list(raw.memory_lens, raw.memory_count)?,
+            )
+        };
+        if shape.contains(&0) {
+            return Err(invalid("an axis of a launch has no points"));
+        }
+        let operands = operands.iter().map(|block| BlockId(*block)).collect();
+        let dest = |(access, (block, whole)): (Access, (&u64, &u8))| Dest {
+            block: BlockId(*block),
+            access,
+            whole: *whole != 0,
+        };
+        let dests = access.into_iter().zip(block.iter().zip(whole)).map(dest).collect();
+        let memory = memory.iter().zip(lens).map(|(start, len)| host_block(*start, *len));
+        let memory = memory.collect::<Result<_>>()?;
+        let lend = read_lend(raw)?;
+        Ok(ReadLaunch {
+            program,
+            fingerprint,
+            shape,
+            operands,
+            params,
+            accesses,
+            dests,
+            memory,
+            lend,
+        })
+    }
+
+    fn launch(&self) -> Launch<'_> {
+        Launch {
+            program: &self.program,
+            fingerprint: self.fingerprint,
+            shape: self.shape,
+            operands: &self.operands,
+            params: self.params,
+            accesses: &self.accesses,
+            dests: &self.dests,
+            memory: &self.memory,
+            lend: self.lend,
+            rest: None,
+        }
+    }
 }
 
 /// The lending of a block in a launch, if there is one.

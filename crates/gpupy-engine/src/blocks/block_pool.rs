@@ -29,9 +29,18 @@ pub(crate) struct BlockPool {
 impl BlockPool {
     /// A block of this kind, the youngest, which is the likeliest to be in a processor's cache.
     pub fn take(&mut self, spec: BlockSpec) -> Option<BlockId> {
-        let at = self.free.iter().rposition(|free| free.spec == spec)?;
+        self.take_at(|free| free.spec == spec)
+    }
+
+    /// This block, if it is free, and of this kind.
+    pub fn take_again(&mut self, block: BlockId, spec: BlockSpec) -> Option<BlockId> {
+        self.take_at(|free| free.block == block && free.spec == spec)
+    }
+
+    fn take_at(&mut self, is_it: impl Fn(&Free) -> bool) -> Option<BlockId> {
+        let at = self.free.iter().rposition(is_it)?;
         let free = self.free.remove(at)?;
-        self.bytes -= spec.bytes();
+        self.bytes -= free.spec.bytes();
         Some(free.block)
     }
 

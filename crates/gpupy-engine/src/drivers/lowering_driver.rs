@@ -10,7 +10,7 @@
 use crate::thresholds::T;
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    Resources, Sequence,
 };
 use gpupy_core::ir::bfloat16_lowering::{is_in, lowered, operations, stored};
 use gpupy_core::ir::{Builder, Fingerprint, Form, Program, pieces_lowering};
@@ -31,8 +31,9 @@ pub fn provided(
         return (driver, caps);
     }
     let (has_bfloat16, has_pieces, is_able) = (false, false, false);
-    let programs = FxHashMap::default();
-    let mut driver = LoweringDriver { has_bfloat16, has_pieces, is_able, driver, programs };
+    let (programs, sequences) = (FxHashMap::default(), FxHashMap::default());
+    let mut driver =
+        LoweringDriver { has_bfloat16, has_pieces, is_able, driver, programs, sequences };
     driver.admit(&mut caps);
     (Box::new(driver), caps)
 }
@@ -47,12 +48,25 @@ struct LoweringDriver {
     is_able: bool,
     /// The rewritten programs; `None` for those that have none.
     programs: FxHashMap<Fingerprint, Option<Arc<RewrittenProgram>>>,
+    /// Those of sequences.
+    sequences: FxHashMap<Fingerprint, RewrittenPrograms>,
 }
 
 struct RewrittenProgram {
     program: Program,
     fingerprint: Fingerprint,
 }
+
+impl RewrittenProgram {
+    /// A launch of this program.
+    fn launch<'a>(&'a self, launch: &Launch<'a>) -> Launch<'a> {
+        let (program, fingerprint) = (&self.program, self.fingerprint);
+        Launch { program, fingerprint, ..launch.clone() }
+    }
+}
+
+/// The programs of a sequence that are rewritten.
+type RewrittenPrograms = Arc<[Option<Arc<RewrittenProgram>>]>;
 
 impl LoweringDriver {
     /// Adds what the driver lacks to its capabilities, if it is able.
@@ -112,6 +126,32 @@ impl LoweringDriver {
         known.clone().ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "check_ir").with("dtype", BF16.name())
         })
+    }
+
+    /// What is sent for the program of a launch, if it is rewritten.
+    fn lowered(&mut self, launch: &Launch<'_>) -> Result<Option<Arc<RewrittenProgram>>> {
+        match self.is_rewritten(launch.program) {
+            true => self.program(launch.program, launch.fingerprint).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The same of all launches of a sequence, which is sent again and again.
+    fn lowered_sequence(
+        &mut self,
+        launch: &Launch<'_>,
+        name: Fingerprint,
+    ) -> Result<RewrittenPrograms> {
+        if let Some(known) = self.sequences.get(&name) {
+            return Ok(known.clone());
+        }
+        let lowered = launch.all().map(|launch| self.lowered(launch));
+        let lowered: RewrittenPrograms = lowered.collect::<Result<Vec<_>>>()?.into();
+        if self.sequences.len() >= T.lowered_programs {
+            self.sequences.clear();
+        }
+        self.sequences.insert(name, lowered.clone());
+        Ok(lowered)
     }
 
     fn sum(&self, parts: impl IntoIterator<Item = Part>) -> Resources {
@@ -177,12 +217,23 @@ impl Driver for LoweringDriver {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        if !self.is_rewritten(launch.program) {
+        let Some(rest) = launch.rest else {
+            let Some(lowered) = self.lowered(launch)? else { return self.driver.eval_ir(launch) };
+            return self.driver.eval_ir(&lowered.launch(launch));
+        };
+        let lowered = self.lowered_sequence(launch, rest.fingerprint)?;
+        if lowered.iter().all(Option::is_none) {
             return self.driver.eval_ir(launch);
         }
-        let lowered = self.program(launch.program, launch.fingerprint)?;
-        let (program, fingerprint) = (&lowered.program, lowered.fingerprint);
-        self.driver.eval_ir(&Launch { program, fingerprint, ..launch.clone() })
+        let mut launches: Vec<Launch<'_>> = Vec::with_capacity(lowered.len());
+        for (launch, lowered) in launch.all().zip(&*lowered) {
+            launches.push(lowered.as_ref().map_or_else(|| launch.clone(), |to| to.launch(launch)));
+        }
+        let (first, launches) = launches.split_first().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "eval_ir").says("a sequence has no launch")
+        })?;
+        let rest = Some(Sequence { launches, ..rest });
+        self.driver.eval_ir(&Launch { rest, ..first.clone() })
     }
 
     fn resource_get(&self, part: Part) -> Resources {

@@ -563,6 +563,7 @@ impl EagerLaunch {
             dests: &[Dest { block, access, whole: self.written.is_none() }],
             memory: &memory,
             lend: None,
+            rest: None,
         })?;
         Ok((done, ready.operations))
     }

@@ -276,6 +276,7 @@ impl Engine {
                 dests: &dests,
                 memory: &memory,
                 lend: None,
+                rest: None,
             };
             let done = device.driver.eval_ir(&launch).ok()?;
             stats.kernels_compiled += u64::from(done.compiled);

@@ -175,6 +175,7 @@ impl Engine {
             dests: &places,
             memory: &[],
             lend: None,
+            rest: None,
         };
         evaluated(device, stats, &launch)
     }

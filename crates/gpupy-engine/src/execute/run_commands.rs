@@ -20,6 +20,7 @@ use crate::schedule::compiled::command::{
     Buffer, BufferId, Command, HostCommand, KernelCommand, LaunchTarget, LibraryCommand, Number,
     Param, Remedy, StepBegin, TakenBlock,
 };
+use crate::schedule::compiled::sequence::Sequence;
 use crate::schedule::destination::Destination;
 use crate::schedule::kernels::in_place::TakenOperand;
 use crate::schedule::passes::placement::DeviceOrder;
@@ -30,7 +31,7 @@ use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::SmallVec;
 
 /// What kept a command from being done.
-enum Stop {
+pub(super) enum Stop {
     Otherwise,
     Failed(Error),
 }
@@ -42,10 +43,10 @@ impl From<Error> for Stop {
 }
 
 /// A command's part that is not there makes it impossible.
-type Found<T> = std::result::Result<T, Stop>;
+pub(super) type Found<T> = std::result::Result<T, Stop>;
 
 impl Running {
-    fn value(&self, number: Number) -> Found<&Value> {
+    pub(super) fn value(&self, number: Number) -> Found<&Value> {
         self.values.get(number as usize).and_then(Option::as_ref).ok_or(Stop::Otherwise)
     }
 
@@ -53,14 +54,20 @@ impl Running {
         &self.flush.buffers[buffer as usize]
     }
 
+    /// The part of a value that a buffer is.
+    pub(super) fn part(&self, buffer: BufferId) -> Found<(&Value, &BlockPart)> {
+        let Buffer { value, part, .. } = self.buffer(buffer);
+        Ok((self.value(*value)?, part))
+    }
+
     /// The tile of a value that a buffer is.
-    fn tile(&self, buffer: BufferId) -> Found<(Value, &Tile)> {
+    pub(super) fn tile(&self, buffer: BufferId) -> Found<(Value, &Tile)> {
         let Buffer { value, tile, .. } = self.buffer(buffer);
         Ok((self.value(*value)?.clone(), tile.as_ref().ok_or(Stop::Otherwise)?))
     }
 
     /// Drops the values that no later command needs.
-    fn let_go(&mut self) {
+    pub(super) fn let_go(&mut self) {
         for number in &self.flush.dead[self.next] {
             if let Some(value) = self.values.get_mut(*number as usize) {
                 *value = None;
@@ -68,7 +75,7 @@ impl Running {
         }
     }
 
-    fn param(&self, param: Param) -> Found<u64> {
+    pub(super) fn param(&self, param: Param) -> Found<u64> {
         match param {
             Param::Bits(bits) => Ok(bits),
             Param::Of(number, place) => match &self.value(number)?.0.kind {
@@ -132,6 +139,18 @@ impl Running {
     fn leave(&self, taking: &TakenBlock) {
         let values = taking.held.iter().filter_map(|(number, _)| self.value(*number).ok());
         values.for_each(Value::is_left);
+    }
+
+    /// Finds what was to be taken in a sequence again.
+    pub(super) fn leave_all(&self, sequence: &Sequence) {
+        let values = sequence.held.iter().filter_map(|(number, _)| self.value(*number).ok());
+        values.for_each(Value::is_left);
+    }
+
+    /// Whether the tile of a step is still to be computed.
+    pub(super) fn is_pending(&self, begin: &StepBegin) -> bool {
+        let range = begin.tile.range.clone();
+        self.value(begin.value).is_ok_and(|value| !value.state().computed.covers(range))
     }
 
     /// The values that a kernel computes.
@@ -215,6 +234,19 @@ impl Engine {
                 self.slice.check()?;
             }
             running.let_go();
+            if opened.is_empty()
+                && let Some((sequence, position)) = self.sequence(running, order)
+            {
+                match self.launch_sequence(running, &sequence, position) {
+                    Ok(true) => {
+                        self.slice.moved();
+                        running.has_worked = true;
+                        continue;
+                    }
+                    Ok(false) => {}
+                    Err(stop) => return Ok(self.stopped(stop, running, opened, order)),
+                }
+            }
             if let Err(stop) = self.act(running, &mut opened, order) {
                 return Ok(self.stopped(stop, running, opened, order));
             }

@@ -145,6 +145,7 @@ impl Engine {
                     dests: &dests,
                     memory: &[],
                     lend: None,
+                    rest: None,
                 };
                 let (done, time) = evaluated(device, stats, &launch)?;
                 striping.time += time;

@@ -16,6 +16,8 @@ pub struct Stats {
     pub kernels_specialised: u64,
     /// Launches (draws, dispatches) on any driver.
     pub launches: u64,
+    /// Calls of a driver that did several launches, or one that it may know from before.
+    pub sequences: u64,
     /// Computing instructions in the programs launched; not multiplied by elements.
     pub instructions: u64,
     /// Nodes of the walks that were made to find steps: the work of planning.
@@ -77,6 +79,7 @@ impl AddAssign for Stats {
         self.kernels_compiled += other.kernels_compiled;
         self.kernels_specialised += other.kernels_specialised;
         self.launches += other.launches;
+        self.sequences += other.sequences;
         self.instructions += other.instructions;
         self.nodes_walked += other.nodes_walked;
         self.plans_replayed += other.plans_replayed;

@@ -10,9 +10,9 @@ mod tiny;
 
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, HostBlock, HostMemory, Launch,
-    Lend, LendKind, Method, Part, Resources,
+    Lend, LendKind, Method, Part, Resources, Sequence,
 };
-use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::ir::{AccessKind, Builder, Fingerprint, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::plugin::driver_table::Table;
 use gpupy_core::plugin::{Plugin, table};
@@ -107,6 +107,7 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
         dests: &dests,
         memory: &memory,
         lend: Some(Lend { kind: LendKind::Buffer, writes: true, back: Some(1 << 33) }),
+        rest: None,
     });
 }
 
@@ -160,6 +161,26 @@ fn a_driver_behind_a_table_answers_as_the_driver_itself() {
             assert_eq!(behind.eval_ir(launch).unwrap(), done());
         });
     }
+}
+
+#[test]
+fn a_sequence_reaches_the_driver_whole() {
+    let (mut behind, mut plain) = pair(&Config::default());
+    let [first, second] = [1, 2].map(|rank| program(Form::Map, rank));
+    launch(&first, 2, |first| {
+        launch(&second, 3, |second| {
+            let launches = [second.clone(), first.clone()];
+            for count in [0, 1, 2] {
+                let fingerprint = Fingerprint(u128::MAX - count as u128);
+                let rest = Some(Sequence { launches: &launches[..count], fingerprint });
+                let all = Launch { rest, ..first.clone() };
+                let (got, want) = (behind.eval_ir(&all), plain.eval_ir(&all));
+                let (got, want) = (got.unwrap_err(), want.unwrap_err());
+                assert!(want.message().starts_with(got.message()), "{got}\n{want}");
+                assert_eq!((got.done(), want.done()), (count, count));
+            }
+        });
+    });
 }
 
 #[test]

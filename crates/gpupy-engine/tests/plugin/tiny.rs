@@ -88,6 +88,7 @@ impl Driver for Tiny {
             pieces: false,
             lends: if config.share { 3 } else { 0 },
             routines: vec![(routine(), DType::F32)],
+            max_launches: 7,
         })
     }
 
@@ -144,7 +145,11 @@ impl Driver for Tiny {
         match launch.params {
             [0, ..] => panic!("a scalar is zero"),
             [1, ..] => Ok(done()),
-            _ => Err(Error::new(ErrorKind::Refused, "eval_ir").says(format!("{launch:?}"))),
+            _ => {
+                let behind = launch.all().count() - 1;
+                let said = format!("{:?} {launch:?}", launch.rest);
+                Err(Error::new(ErrorKind::Refused, "eval_ir").says(said).after(behind))
+            }
         }
     }
 

@@ -415,6 +415,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
     row.set_item("kernels_specialised", stats.kernels_specialised)?;
     row.set_item("launches", stats.launches)?;
+    row.set_item("sequences", stats.sequences)?;
     row.set_item("instructions", stats.instructions)?;
     row.set_item("nodes_walked", stats.nodes_walked)?;
     row.set_item("plans_replayed", stats.plans_replayed)?;

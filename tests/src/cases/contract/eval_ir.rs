@@ -6,6 +6,7 @@ mod destinations;
 mod in_place;
 mod memory;
 pub mod mistakes;
+mod sequences;
 
 use super::threads::{THREADS, in_turns};
 use super::{Suite, doubling, numbers};
@@ -34,6 +35,7 @@ pub fn run(suite: &mut Suite<'_>) {
     in_place::run(suite);
     memory::run(suite);
     mistakes::run(suite);
+    sequences::run(suite);
 }
 
 /// A write after an evaluation must not reach it, nor an evaluation miss the write before it.

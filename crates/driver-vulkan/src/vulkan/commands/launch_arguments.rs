@@ -1,7 +1,7 @@
 //! Kernel arguments (offsets, strides, scalars) that are too long for push constants.
 //!
 //! Owns [`ArgumentBuffer`]: a mapped buffer that is filled from its start to its end, then retired and
-//! replaced. Invariant: the arguments of a launch are not overwritten while the device may read them.
+//! replaced; the arguments of commands that are kept stay. Invariant: the arguments of a launch are not overwritten while the device may read them.
 //!
 //! Not here: the arguments themselves (`compute::PlannedDispatch`).
 
@@ -10,8 +10,8 @@ use super::queue::{Queue, Retired};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// Bytes of a buffer; the arguments of one launch take a few hundred.
-const BYTES: usize = 1 << 18;
+/// Bytes of a buffer; the arguments of one launch take a few hundred. And of one for commands that are kept.
+const BYTES: [usize; 2] = [1 << 18, 1 << 14];
 
 /// Every device can bind offsets that are multiples of this.
 const ALIGNMENT: usize = 256;
@@ -33,9 +33,22 @@ pub struct ArgumentBuffer {
     buffer: Option<DeviceBuffer>,
     length: usize,
     used: usize,
+    /// Whether its commands are kept, and the buffers that are full.
+    is_kept: bool,
+    full: Vec<DeviceBuffer>,
 }
 
 impl ArgumentBuffer {
+    /// One for commands that are kept.
+    pub fn kept() -> ArgumentBuffer {
+        ArgumentBuffer { is_kept: true, ..ArgumentBuffer::default() }
+    }
+
+    /// All of its buffers.
+    pub fn into_buffers(self) -> impl Iterator<Item = DeviceBuffer> {
+        self.full.into_iter().chain(self.buffer)
+    }
+
     /// Copies bytes to the buffer, and returns their place.
     ///
     /// # Errors
@@ -47,10 +60,12 @@ impl ArgumentBuffer {
         memory: &mut BufferAllocator,
     ) -> Result<ArgumentPlace> {
         if self.buffer.is_none() || self.used + bytes.len() > self.length {
-            let length = BYTES.max(bytes.len());
+            let length = BYTES[usize::from(self.is_kept)].max(bytes.len());
             let fresh = memory.buffer(length as u64, Purpose::Upload)?;
-            if let Some(full) = self.buffer.replace(fresh) {
-                queue.retire(Retired::Buffer(full));
+            match self.buffer.replace(fresh) {
+                Some(full) if self.is_kept => self.full.push(full),
+                Some(full) => queue.retire(Retired::Buffer(full)),
+                None => {}
             }
             (self.length, self.used) = (length, 0);
         }

@@ -1,7 +1,8 @@
 //! The queue: commands are recorded, submitted in batches, and waited for once.
 //!
 //! Owns [`Queue`] and [`HazardState`]. Commands are recorded into one open command buffer until there are
-//! enough to submit, or until the host waits. Submissions are numbered, and a timeline semaphore counts them as
+//! enough to submit, or until the host waits. Commands that come again are recorded into a command buffer of their
+//! own, which is submitted as it is, between those before and behind it. Submissions are numbered, and a timeline semaphore counts them as
 //! they finish. A *stage* is the commands between two barriers: commands of one stage may run in any order and
 //! at once. Invariants: a command that touches a block that an earlier command of its stage wrote, or writes
 //! one that it read, begins a new stage; retired objects are freed after the device has finished all commands
@@ -15,11 +16,12 @@ use crate::vulkan::gpu::errors::failed;
 use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Commands after which a submission is worth its price.
-const MOST_COMMANDS: u32 = 64;
+pub const MOST_COMMANDS: u32 = 64;
 
 /// Operations, or bytes, after which the device should start: about a millisecond of a rasteriser on two cores.
 const MOST_WORK: u64 = 1 << 22;
@@ -56,6 +58,8 @@ pub enum Retired {
     Buffer(DeviceBuffer),
     /// A pipeline.
     Pipeline(vk::Pipeline),
+    /// Commands that were kept.
+    Commands(vk::CommandBuffer),
 }
 
 /// The device's queue.
@@ -68,6 +72,13 @@ pub struct Queue {
     /// Submitted command buffers, with the numbers of their submissions.
     flying: VecDeque<(u64, vk::CommandBuffer)>,
     open: Option<OpenCommands>,
+    /// What is submitted next before the open commands, in order; and whether it is kept.
+    ready: Vec<(vk::CommandBuffer, bool)>,
+    /// The commands that are to be submitted, and their work.
+    count: u32,
+    work: u64,
+    /// How many pipelines were retired: commands that were kept before may use them.
+    pub pipelines_retired: u64,
     /// The last submission, and the last that is known to have finished.
     submitted: u64,
     done: u64,
@@ -82,8 +93,7 @@ pub struct Queue {
 #[derive(Clone, Copy)]
 struct OpenCommands {
     commands: vk::CommandBuffer,
-    count: u32,
-    work: u64,
+    is_kept: bool,
 }
 
 impl Queue {
@@ -119,6 +129,10 @@ impl Queue {
             free: Vec::new(),
             flying: VecDeque::new(),
             open: None,
+            ready: Vec::new(),
+            count: 0,
+            work: 0,
+            pipelines_retired: 0,
             submitted: 0,
             done: 0,
             stage: 1,
@@ -142,15 +156,50 @@ impl Queue {
         work: u64,
         commands: impl FnOnce(&ash::Device, vk::CommandBuffer),
     ) -> Result<()> {
-        let mut open = self.opened()?;
+        let open = self.opened(false)?;
         if begins_stage {
             self.barrier(open.commands);
             self.stage += 1;
         }
         commands(&self.gpu.raw, open.commands);
-        open.count += 1;
-        open.work = open.work.saturating_add(work);
-        self.open = Some(open);
+        self.count += 1;
+        self.work = self.work.saturating_add(work);
+        Ok(())
+    }
+
+    /// Begins commands that are kept: those that are recorded until `kept` is called.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own.
+    pub fn begin_kept(&mut self) -> Result<()> {
+        self.end_open(false)?;
+        let open = self.opened(true)?;
+        self.barrier(open.commands);
+        self.stage += 1;
+        Ok(())
+    }
+
+    /// Ends the commands that are kept, which are submitted next, and may be again (`again`).
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the recorded commands can no longer run.
+    pub fn kept(&mut self) -> Result<Option<vk::CommandBuffer>> {
+        let kept = self.open.map(|open| open.commands);
+        self.end_open(true)?;
+        Ok(kept)
+    }
+
+    /// Submits commands that were kept once more, next; `count` and `work` as for `record`.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the recorded commands can no longer run.
+    pub fn again(&mut self, kept: vk::CommandBuffer, count: u32, work: u64) -> Result<()> {
+        self.end_open(false)?;
+        self.ready.push((kept, true));
+        // They begin with a barrier.
+        self.stage += 1;
+        self.count += count;
+        self.work = self.work.saturating_add(work);
         Ok(())
     }
 
@@ -168,12 +217,49 @@ impl Queue {
     /// # Errors
     /// As for `submit`.
     pub fn submit_if_worth_it(&mut self) -> Result<()> {
-        match self.open {
-            Some(open) if open.count >= MOST_COMMANDS || open.work >= self.most_work => {
-                self.submit()
-            }
-            _ => Ok(()),
+        match self.count >= MOST_COMMANDS || self.work >= self.most_work {
+            true => self.submit(),
+            false => Ok(()),
         }
+    }
+
+    /// The work that is to be submitted.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Whether something is to be submitted.
+    fn is_waiting(&self) -> bool {
+        self.open.is_some() || !self.ready.is_empty()
+    }
+
+    /// Ends the command buffer that is being recorded, if there is one. With the last one that is submitted at once, or
+    /// may be, the host sees what the device wrote.
+    fn end_open(&mut self, is_last: bool) -> Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let gpu = &self.gpu;
+        let to_host = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ)];
+        // SAFETY: the command buffer is being recorded.
+        let ended = unsafe {
+            if is_last {
+                gpu.raw.cmd_pipeline_barrier(
+                    open.commands,
+                    vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
+                    vk::PipelineStageFlags::HOST,
+                    vk::DependencyFlags::empty(),
+                    &to_host,
+                    &[],
+                    &[],
+                );
+            }
+            gpu.raw.end_command_buffer(open.commands)
+        };
+        // The recorded evaluations were already reported as done, so without them all contents are in doubt.
+        ended.map_err(|result| gone("vkEndCommandBuffer", result))?;
+        self.ready.push((open.commands, open.is_kept));
+        Ok(())
     }
 
     /// Submits all recorded commands.
@@ -181,43 +267,29 @@ impl Queue {
     /// # Errors
     /// - `DeviceLost`: the device's own error, or the recorded commands can no longer run.
     pub fn submit(&mut self) -> Result<()> {
-        let Some(open) = self.open.take() else { return Ok(()) };
-        let gpu = &self.gpu;
-        // The host may read the device's writes once the submission has finished.
-        let to_host = [vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
-            .dst_access_mask(vk::AccessFlags::HOST_READ)];
+        if !self.is_waiting() {
+            return Ok(());
+        }
+        self.end_open(true)?;
+        let ready = std::mem::take(&mut self.ready);
+        (self.count, self.work) = (0, 0);
         let number = self.submitted + 1;
-        let (buffers, semaphores, numbers) = ([open.commands], [self.timeline], [number]);
+        let buffers: SmallVec<[vk::CommandBuffer; 4]> =
+            ready.iter().map(|(commands, _)| *commands).collect();
+        let (semaphores, numbers) = ([self.timeline], [number]);
         let mut signal =
             vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&numbers);
         let submit = vk::SubmitInfo::default()
             .command_buffers(&buffers)
             .signal_semaphores(&semaphores)
             .push_next(&mut signal);
-        // SAFETY: the command buffer is being recorded; all objects that its commands use live until the
+        let gpu = &self.gpu;
+        // SAFETY: the command buffers were recorded; all objects that their commands use live until the
         // submission has finished, because they are retired rather than freed.
-        let submitted = unsafe {
-            gpu.raw.cmd_pipeline_barrier(
-                open.commands,
-                vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
-                vk::PipelineStageFlags::HOST,
-                vk::DependencyFlags::empty(),
-                &to_host,
-                &[],
-                &[],
-            );
-            gpu.raw
-                .end_command_buffer(open.commands)
-                .and_then(|()| gpu.raw.queue_submit(gpu.queue, &[submit], vk::Fence::null()))
-        };
-        // The recorded evaluations were already reported as done, so without them all contents are in doubt.
-        submitted.map_err(|result| {
-            Error::new(ErrorKind::DeviceLost, "eval_ir")
-                .with("driver", NAME)
-                .with("vkQueueSubmit", result)
-        })?;
-        self.flying.push_back((number, open.commands));
+        let submitted = unsafe { gpu.raw.queue_submit(gpu.queue, &[submit], vk::Fence::null()) };
+        submitted.map_err(|result| gone("vkQueueSubmit", result))?;
+        let once = ready.into_iter().filter(|(_, is_kept)| !is_kept);
+        self.flying.extend(once.map(|(commands, _)| (number, commands)));
         self.submitted = number;
         Ok(())
     }
@@ -266,7 +338,10 @@ impl Queue {
 
     /// Takes an object to be freed when the device has finished all recorded commands.
     pub fn retire(&mut self, retired: Retired) {
-        let last = self.submitted + u64::from(self.open.is_some());
+        // A pipeline may be that of commands which are not recorded yet.
+        let is_pipeline = matches!(retired, Retired::Pipeline(_));
+        let last = self.submitted + u64::from(is_pipeline || self.is_waiting());
+        self.pipelines_retired += u64::from(is_pipeline);
         self.retired.push_back((last, retired));
     }
 
@@ -293,16 +368,17 @@ impl Queue {
         }
     }
 
-    fn give_back(&self, old: Retired, memory: &mut BufferAllocator) {
+    fn give_back(&mut self, old: Retired, memory: &mut BufferAllocator) {
         match old {
             Retired::Buffer(buffer) => memory.free(buffer),
+            Retired::Commands(commands) => self.free.push(commands),
             // SAFETY: the device has finished with the pipeline, and it was forgotten when it was retired.
             Retired::Pipeline(pipeline) => unsafe { self.gpu.raw.destroy_pipeline(pipeline, None) },
         }
     }
 
     /// The open command buffer; begins one if there is none.
-    fn opened(&mut self) -> Result<OpenCommands> {
+    fn opened(&mut self, is_kept: bool) -> Result<OpenCommands> {
         if let Some(open) = self.open {
             return Ok(open);
         }
@@ -325,14 +401,16 @@ impl Queue {
                 made.map_err(|result| failed("eval_ir", "vkAllocateCommandBuffers", result))?[0]
             }
         };
-        let begin = vk::CommandBufferBeginInfo::default()
-            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let begin = vk::CommandBufferBeginInfo::default().flags(match is_kept {
+            true => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
+            false => vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
+        });
         // SAFETY: the device has finished with the command buffer; beginning it resets it.
         if let Err(result) = unsafe { gpu.raw.begin_command_buffer(commands, &begin) } {
             self.free.push(commands);
             return Err(failed("eval_ir", "vkBeginCommandBuffer", result));
         }
-        let open = OpenCommands { commands, count: 0, work: 0 };
+        let open = OpenCommands { commands, is_kept };
         self.open = Some(open);
         Ok(open)
     }
@@ -356,6 +434,11 @@ impl Queue {
             );
         }
     }
+}
+
+/// The error of commands that can no longer run.
+fn gone(call: &'static str, result: vk::Result) -> Error {
+    Error::new(ErrorKind::DeviceLost, "eval_ir").with("driver", NAME).with(call, result)
 }
 
 impl Drop for Queue {

@@ -64,6 +64,7 @@ fn launch(
         dests: &dests,
         memory: &[],
         lend: None,
+        rest: None,
     })?;
     Ok(())
 }

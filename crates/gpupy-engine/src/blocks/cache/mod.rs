@@ -197,6 +197,33 @@ impl BlockCache {
         }
     }
 
+    /// Allocates a block, if there is room for it as it is; and whether it came from the pool.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: every block is gone.
+    pub fn alloc_as_it_is(&mut self, spec: BlockSpec) -> Result<Option<(BlockId, bool)>> {
+        if let Some(block) = self.pool.take(spec) {
+            return Ok(Some((block, true)));
+        }
+        if !self.caps.dtypes.contains(&spec.dtype) {
+            return Ok(None);
+        }
+        match self.driver.block_alloc(spec) {
+            Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
+            other => Ok(other.ok().map(|block| (block, false))),
+        }
+    }
+
+    /// Takes this block from the pool, if it is there.
+    pub fn pooled(&mut self, block: BlockId, spec: BlockSpec) -> Option<BlockId> {
+        self.pool.take_again(block, spec)
+    }
+
+    /// Whether blocks are evicted, or tiles are cut smaller, as there was a lack of room.
+    pub fn is_short(&self) -> bool {
+        self.victims.is_some() || self.was_short()
+    }
+
     /// Puts a block into the cache.
     pub fn insert(
         &mut self,

@@ -241,6 +241,7 @@ fn copied(
         dests: &[Dest { block: made, access: access.clone(), whole: true }],
         memory: &[],
         lend: None,
+        rest: None,
     });
     if let Err(error) = done {
         device.driver.block_free(made);
@@ -270,6 +271,7 @@ fn launch(
         dests: &[Dest { block, access, whole: false }],
         memory: &[],
         lend: Some(lend),
+        rest: None,
     })
 }
 

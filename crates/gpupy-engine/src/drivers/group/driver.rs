@@ -119,6 +119,7 @@ impl DeviceGroup {
             host_memory: false,
             in_place: false,
             memory_launches: false,
+            max_launches: 0,
             lends: 0,
             pieces: open.iter().all(|(member, _)| member.caps.pieces),
             // Each member reads what it needs, where it lies or by a copy.

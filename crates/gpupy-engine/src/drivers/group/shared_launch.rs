@@ -50,6 +50,7 @@ impl Task {
             dests: &self.dests,
             memory: &[],
             lend: None,
+            rest: None,
             ..launch.clone()
         })?;
         if waits {

@@ -252,6 +252,7 @@ mod tests {
             dests: &dests,
             memory: &[],
             lend: None,
+            rest: None,
         };
         look(Cut::of(&launch), &program)
     }

@@ -16,10 +16,10 @@ use gpupy_core::plugin::Growing;
 use gpupy_core::plugin::driver_table::{
     GPUPY_LOWERED, GPUPY_NAME, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
     GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_ROUTINE, RawBlockSpec, RawCapabilities, RawCheck,
-    RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram, Table,
+    RawConfig, RawError, RawEvaluated, RawPart, RawProgram, Table,
 };
 use gpupy_core::plugin::fixed_strings::{get, heard, put, text};
-use gpupy_core::plugin::program::{self, read_program, with_launch, with_program};
+use gpupy_core::plugin::program::{self, read_program, with_numbered_launch, with_program};
 use gpupy_core::routines::Routine;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ffi::c_void;
@@ -70,16 +70,16 @@ impl Imported {
     }
 }
 
-impl Imported {
-    /// The number of a form's operation in a program of the driver's.
-    fn number(&self, form: Form) -> u32 {
-        let own = |routine| self.numbers.iter().find(|(known, _)| *known == routine);
-        match form {
-            Form::Routine { routine } => own(routine).map_or(u32::MAX, |(_, number)| *number),
-            form => form.number(),
-        }
+/// The number of a form's operation in a program of a driver with these numbers.
+fn number(numbers: &[(Routine, u32)], form: Form) -> u32 {
+    let own = |routine| numbers.iter().find(|(known, _)| *known == routine);
+    match form {
+        Form::Routine { routine } => own(routine).map_or(u32::MAX, |(_, number)| *number),
+        form => form.number(),
     }
+}
 
+impl Imported {
     /// The routines that the driver has for operands of these dtypes.
     fn routines(&self, dtypes: &[DType]) -> Vec<(Routine, DType)> {
         let Some(get_method) = self.table.get_method else { return Vec::new() };
@@ -208,7 +208,7 @@ impl Driver for Imported {
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let mut check = RawCheck::cleared();
         let check_ir = self.table.check_ir.ok_or_else(closed)?;
-        let form_op = self.number(program.form);
+        let form_op = number(&self.numbers, program.form);
         let code = with_program(program, |program| {
             let program = &RawProgram { form_op, ..*program };
             // SAFETY: the driver is open, and the pointers are to whole structs of ours.
@@ -221,15 +221,15 @@ impl Driver for Imported {
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let mut evaluated = RawEvaluated::cleared();
         let eval_ir = self.table.eval_ir.ok_or_else(closed)?;
-        let form_op = self.number(launch.program.form);
-        let code = with_launch(launch, |launch| {
-            // SAFETY: the launch has a program, which lives as long as it.
-            let program = unsafe { RawProgram { form_op, ..*launch.program } };
-            let launch = &RawLaunch { program: &program, ..*launch };
+        let (numbers, state, error) = (&self.numbers, self.state, &mut *self.error);
+        let code = with_numbered_launch(
+            launch,
+            |form| number(numbers, form),
             // SAFETY: the driver is open, and the pointers are to whole structs of ours.
-            unsafe { eval_ir(self.state, launch, &mut evaluated, &mut *self.error) }
-        })?;
-        self.heard(code, "eval_ir")?;
+            |launch| unsafe { eval_ir(state, launch, &mut evaluated, error) },
+        )?;
+        let done = (evaluated.done as usize).min(launch.all().count() - 1);
+        self.heard(code, "eval_ir").map_err(|error| error.after(done))?;
         Ok(Evaluated {
             compiled: evaluated.compiled,
             specialised: evaluated.specialised,
@@ -359,6 +359,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         memory_launches: raw.memory_launches != 0,
         lends: raw.lends,
         pieces: raw.pieces != 0,
+        max_launches: usize::try_from(raw.max_launches).unwrap_or(usize::MAX),
         routines: Vec::new(),
     })
 }

@@ -81,12 +81,14 @@ pub(crate) struct Running {
     pub has_worked: bool,
     /// Whether it was compiled for another flush.
     pub is_replay: bool,
+    /// Whether launches are no longer done in sequences, as one failed.
+    pub one_by_one: bool,
 }
 
 impl Running {
     /// The beginning of a run on these values.
     pub fn of(flush: Arc<CompiledFlush>, values: Vec<Option<Value>>, is_replay: bool) -> Running {
-        Running { flush, values, next: 0, step: 0, has_worked: false, is_replay }
+        Running { flush, values, next: 0, step: 0, has_worked: false, is_replay, one_by_one: false }
     }
 }
 

@@ -50,6 +50,11 @@ impl TimeSlice {
         Ok(())
     }
 
+    /// Whether so many operations on elements may be queued at once.
+    pub fn allows(&self, work: usize) -> bool {
+        work as u64 <= self.allowed
+    }
+
     /// Notes a launch. True when so much is queued that the device has to be waited for: a driver
     /// that only queues would otherwise be through with a slice long before its device.
     pub fn queue(&mut self, operations: usize, elements: usize) -> bool {

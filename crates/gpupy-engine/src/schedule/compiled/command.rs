@@ -9,6 +9,7 @@
 //! Not here: how a flush is compiled (`flush_recorder.rs`), its key (`flush_key.rs`), running it
 //! (`execute/run_commands.rs`).
 
+use super::sequence::Sequence;
 use crate::blocks::cache::BlockPart;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::passed::PartialRead;
@@ -21,9 +22,10 @@ use crate::schedule::steps::strip_mining::Strips;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of a value in a flush.
 pub(crate) type Number = u32;
@@ -45,6 +47,8 @@ pub(crate) struct CompiledFlush {
     pub scalars: Option<Vec<u64>>,
     /// The values that have numbers behind the graph's: each run has values of its own in their place.
     pub made: Vec<(DType, Shape)>,
+    /// The sequences that were looked for, by their first commands.
+    pub(super) sequences: Mutex<FxHashMap<usize, Option<Arc<Sequence>>>>,
 }
 
 impl CompiledFlush {
@@ -58,6 +62,18 @@ impl CompiledFlush {
     pub fn values(&self, below: PendingGraph) -> Vec<Option<Value>> {
         let made = self.made.iter().map(|(dtype, shape)| Some(Value::to_compute(*dtype, shape)));
         numbered(below).chain(made).collect()
+    }
+
+    /// The sequence of at most so many launches that begins with a command, on the values that there are then.
+    pub fn sequence(
+        &self,
+        start: usize,
+        values: &[Option<Value>],
+        most: usize,
+    ) -> Option<Arc<Sequence>> {
+        let mut known = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = || Sequence::at(self, start, values, most).map(Arc::new);
+        known.entry(start).or_insert_with(find).clone()
     }
 
     /// Whether kernels are launched strip by strip.

@@ -16,4 +16,5 @@ pub(crate) mod flush_key;
 pub(crate) mod flush_recorder;
 pub(crate) mod lifetimes;
 mod parameters;
+pub(crate) mod sequence;
 mod taking;

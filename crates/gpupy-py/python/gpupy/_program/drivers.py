@@ -45,6 +45,7 @@ class Stats(dict[str, Any]):
     kernels_compiled: int
     kernels_specialised: int
     launches: int
+    sequences: int
     instructions: int
     nodes_walked: int
     plans_replayed: int
