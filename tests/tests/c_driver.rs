@@ -123,5 +123,6 @@ fn eval(
         dests: &[Dest { block, access, whole: false }],
         memory: &[],
         lend: Some(lend),
+        rest: None,
     })
 }

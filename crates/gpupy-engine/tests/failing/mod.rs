@@ -12,11 +12,13 @@ pub struct Failing {
     /// How many launches come before it; `usize::MAX` when none fails any more.
     pub left: Arc<AtomicUsize>,
     pub kind: ErrorKind,
+    /// The most launches of a sequence, each of which may be the one that fails.
+    pub max_launches: usize,
 }
 
 impl Driver for Failing {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
-        self.inner.init(config)
+        Ok(Capabilities { max_launches: self.max_launches, ..self.inner.init(config)? })
     }
     fn cleanup(&mut self) {
         self.inner.cleanup();
@@ -40,6 +42,9 @@ impl Driver for Failing {
         self.inner.check_ir(program)
     }
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if launch.rest.is_some() {
+            return one_by_one(launch, |launch| self.eval_ir(launch));
+        }
         let left = self.left.load(Ordering::Relaxed);
         if left != usize::MAX {
             self.left.store(left.wrapping_sub(1), Ordering::Relaxed);

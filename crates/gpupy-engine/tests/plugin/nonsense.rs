@@ -36,7 +36,7 @@ fn refused(table: Table, words: &str) {
 #[test]
 fn tables_that_we_cannot_use_are_refused_in_words() {
     let major = Table { abi_major: 2, ..TABLE };
-    refused(major, "for version 2.5 of the driver table, and this gpupy has 1.5");
+    refused(major, "for version 2.6 of the driver table, and this gpupy has 1.6");
     refused(Table { size: 48, ..TABLE }, "too small: plugin: a struct has 48 bytes, of at least");
     refused(Table { check_ir: None, ..TABLE }, "the driver `tiny` has no function `check_ir`");
     // SAFETY: null is allowed.

@@ -78,6 +78,9 @@ pub(crate) struct Filled {
     pub passes: bool,
 }
 
+/// Open blocks: their places, and whose they become.
+type OpenPlaces = SmallVec<[(Place, BufferId); 1]>;
+
 /// A sequence that is looked for.
 struct Search<'f> {
     flush: &'f CompiledFlush,
@@ -88,8 +91,8 @@ struct Search<'f> {
     made: FxHashSet<Number>,
     /// The tiles whose blocks are others' by now.
     gone: FxHashSet<BufferId>,
-    /// The open blocks, innermost last: their places, and whose they become.
-    open: Vec<(SmallVec<[(Place, BufferId); 1]>, bool)>,
+    /// The open blocks, innermost last; and whether they were another value's.
+    open: Vec<(OpenPlaces, bool)>,
     taken: Vec<&'f TakenBlock>,
     bytes: usize,
     found: Sequence,
