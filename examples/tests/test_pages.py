@@ -129,4 +129,5 @@ def test_the_source_distribution_has_pages_examples_and_the_header_for_drivers(r
 def test_the_version_is_the_same_wherever_it_stands(root):
     cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)[1]
-    assert {cargo, cited} == {gpupy._VERSION}
+    conda = re.search(r'^  version: "(.+)"$', (root / "conda/recipe.yaml").read_text(), re.MULTILINE)[1]
+    assert {cargo, cited, conda} == {gpupy._VERSION}
