@@ -1,15 +1,15 @@
-//! The wheel and the source distribution.
+//! The wheels and the source distribution.
 //!
-//! Owns the calls of maturin. Invariants: the wheel is linked by zig for an old C library, which its name says; nothing
+//! Owns the calls of maturin. Invariants: a wheel is linked by zig for an old C library, which its name says; nothing
 //! in it depends on the folders of this machine or on the time, but on the commit; shaderc, which is C++ of this
-//! system, is not linked. Not here: what is checked of the wheel besides (`xtask/wheel/contents.py`).
+//! system, is not linked. Not here: what is checked of a wheel besides (`xtask/wheel/contents.py`).
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::dist;
+use crate::dist::wheel_program::program;
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, workspace};
 
@@ -19,70 +19,80 @@ const COMPATIBLE: &str = "manylinux_2_28";
 /// The bill of materials, as `xtask/wheel/third_party.py` writes it.
 const BILL: &str = "target/gpupy.cdx.json";
 
-/// What the wheel is built for: the processor of this machine.
-fn target() -> String {
-    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
+/// The target of a wheel, by the processor.
+pub fn target(processor: &str) -> String {
+    format!("{processor}-unknown-linux-gnu")
 }
 
-/// Builds both into an empty folder; returns the wheel, whose contents are checked.
-pub fn both(tools: &Path) -> Result<PathBuf> {
-    let out = dist::out();
-    if out.exists() {
-        fs::remove_dir_all(&out).map_err(|error| Failure::file("remove", &out, &error))?;
+/// What all builds of a release have in common.
+pub struct WheelBuild<'a> {
+    /// The interpreter of the environment with maturin and zig.
+    tools: &'a Path,
+    /// The time of what is packed, in seconds: a commit during the build changes nothing.
+    date: String,
+}
+
+impl<'a> WheelBuild<'a> {
+    pub fn new(tools: &'a Path) -> Self {
+        Self { tools, date: date() }
     }
-    process::announce("licences of what is linked");
-    process::run(dist::program(tools, "third_party.py").arg(target()))?;
-    process::announce("wheel");
-    process::run(&mut wheel(tools, &out))?;
-    process::announce("source distribution");
-    process::run(&mut maturin(tools, "sdist", &out))?;
-    let wheel = only(&out, "whl")?;
-    process::announce("contents of the wheel");
-    let mut contents = dist::program(tools, "contents.py");
-    contents.arg(&wheel).arg(date()).args(places().into_iter().map(|(path, _)| path));
-    process::run(&mut contents)?;
-    Ok(wheel)
-}
 
-/// Compiles our own crates and links them once more; the wheel has to have the same bytes.
-pub fn again(tools: &Path, wheel: &Path) -> Result<()> {
-    process::announce("the same bytes a second time");
-    let mut clean = process::cargo();
-    clean.args(["clean", "--quiet", "--profile", "wheel", "--workspace", "--target", &target()]);
-    process::run(&mut clean)?;
-    let folder = workspace::target().join("dist-again");
-    process::run(&mut self::wheel(tools, &folder))?;
-    let read = |path: &Path| fs::read(path).map_err(|error| Failure::file("read", path, &error));
-    let second = only(&folder, "whl")?;
-    match read(wheel)? == read(&second)? {
-        true => Ok(()),
-        false => {
-            Err(Failure::new(format!("`{}` differs from `{}`", second.display(), wheel.display())))
+    /// Builds a wheel, and checks its contents; `twice`: our crates are compiled and linked again, to the same bytes.
+    pub fn wheel(&self, processor: &str, out: &Path, twice: bool) -> Result<PathBuf> {
+        process::run(program(self.tools, "third_party.py").arg(target(processor)))?;
+        process::run(&mut self.maturin_build(processor, out))?;
+        let wheel = only(out, &format!("_{processor}.whl"))?;
+        let mut contents = program(self.tools, "contents.py");
+        contents.arg(&wheel).arg(&self.date).args(places().into_iter().map(|(path, _)| path));
+        process::run(&mut contents)?;
+        if twice {
+            self.again(processor, &wheel)?;
         }
+        Ok(wheel)
     }
-}
 
-/// The build of the wheel.
-fn wheel(tools: &Path, out: &Path) -> Command {
-    let mut wheel = maturin(tools, "build", out);
-    wheel.args(["--profile", "wheel", "--locked", "--zig", "--compatibility", COMPATIBLE]);
-    // Without an interpreter of its own maturin would look for one in the environment of the caller.
-    wheel.args(["--sbom-include", BILL]);
-    wheel.args(["--target", &target(), "--interpreter"]).arg(tools);
-    let renamed =
-        places().into_iter().map(|(path, name)| format!("--remap-path-prefix={path}={name}"));
-    wheel.env("CARGO_ENCODED_RUSTFLAGS", renamed.collect::<Vec<_>>().join("\u{1f}"));
-    wheel
-}
+    fn again(&self, processor: &str, wheel: &Path) -> Result<()> {
+        let mut clean = process::cargo();
+        clean.args(["clean", "--quiet", "--profile", "wheel", "--workspace"]);
+        process::run(clean.args(["--target", &target(processor)]))?;
+        let folder = workspace::target().join("dist-again").join(processor);
+        process::run(&mut self.maturin_build(processor, &folder))?;
+        let second = folder.join(wheel.file_name().unwrap_or_default());
+        let read =
+            |path: &Path| fs::read(path).map_err(|error| Failure::file("read", path, &error));
+        if read(wheel)? != read(&second)? {
+            let (first, second) = (wheel.display(), second.display());
+            return Err(Failure::new(format!("`{second}` differs from `{first}`")));
+        }
+        println!("   the same bytes a second time");
+        Ok(())
+    }
 
-/// Maturin's command, which writes to a folder and gives what it packs the time of the commit.
-fn maturin(python: &Path, command: &str, out: &Path) -> Command {
-    let mut maturin = process::command(python);
-    maturin.args(["-m", "maturin", command, "--out"]).arg(out);
-    maturin.env("SOURCE_DATE_EPOCH", date());
-    // It looks for zig by the name of an interpreter: the one that has it comes first.
-    maturin.env("PATH", with_first(python.parent(), std::env::var_os("PATH")));
-    maturin
+    /// Builds the source distribution.
+    pub fn source(&self, out: &Path) -> Result<()> {
+        process::run(&mut self.maturin("sdist", out))
+    }
+
+    fn maturin_build(&self, processor: &str, out: &Path) -> Command {
+        let mut build = self.maturin("build", out);
+        build.args(["--profile", "wheel", "--locked", "--zig", "--compatibility", COMPATIBLE]);
+        build.args(["--sbom-include", BILL, "--target", &target(processor)]);
+        // Without an interpreter of its own maturin would look for one in the environment of the caller.
+        build.arg("--interpreter").arg(self.tools);
+        let renamed =
+            places().into_iter().map(|(path, name)| format!("--remap-path-prefix={path}={name}"));
+        build.env("CARGO_ENCODED_RUSTFLAGS", renamed.collect::<Vec<_>>().join("\u{1f}"));
+        build
+    }
+
+    fn maturin(&self, command: &str, out: &Path) -> Command {
+        let mut maturin = process::command(self.tools);
+        maturin.args(["-m", "maturin", command, "--out"]).arg(out);
+        maturin.env("SOURCE_DATE_EPOCH", &self.date);
+        // It looks for zig by the name of an interpreter: the one that has it comes first.
+        maturin.env("PATH", with_first(self.tools.parent(), std::env::var_os("PATH")));
+        maturin
+    }
 }
 
 /// A search path that begins with a folder.
@@ -118,17 +128,17 @@ fn places() -> Vec<(String, &'static str)> {
     places.into_iter().map(|(path, name)| (path.display().to_string(), name)).collect()
 }
 
-/// The only file of this kind in a folder.
-fn only(folder: &Path, extension: &str) -> Result<PathBuf> {
+/// The only file in a folder whose name ends so.
+fn only(folder: &Path, ending: &str) -> Result<PathBuf> {
     let files = fs::read_dir(folder).map_err(|error| Failure::file("read", folder, &error))?;
     let mut files: Vec<_> = files.flatten().map(|entry| entry.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|e| e == extension));
+    files.retain(|file| file.to_string_lossy().ends_with(ending));
     match &files[..] {
         [file] => Ok(file.clone()),
-        _ => Err(Failure::new(format!(
-            "not one `.{extension}` in `{}`: {files:?}",
-            folder.display()
-        ))),
+        _ => {
+            let folder = folder.display();
+            Err(Failure::new(format!("not one `{ending}` in `{folder}`: {files:?}")))
+        }
     }
 }
 
@@ -141,20 +151,20 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("gpupy-xtask-dist-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let put = |name: &str| fs::write(folder.join(name), "").unwrap();
-        put("a.tar.gz");
-        let none = only(&folder, "whl");
-        put("a.whl");
-        let one = only(&folder, "whl");
-        put("b.whl");
-        let two = only(&folder, "whl");
+        put("a_aarch64.whl");
+        let none = only(&folder, "_x86_64.whl");
+        put("a_x86_64.whl");
+        let one = only(&folder, "_x86_64.whl");
+        let two = only(&folder, ".whl");
         fs::remove_dir_all(&folder).unwrap();
         assert!(none.is_err() && two.is_err());
-        assert_eq!(one, Ok(folder.join("a.whl")));
+        assert_eq!(one, Ok(folder.join("a_x86_64.whl")));
     }
 
     #[test]
     fn no_folder_of_this_machine_stays_in_the_module_and_zig_is_found_first() {
-        let wheel = wheel(Path::new("/tools/bin/python"), Path::new("dist"));
+        let build = WheelBuild::new(Path::new("/tools/bin/python"));
+        let wheel = build.maturin_build("aarch64", Path::new("dist"));
         let value = |wanted: &str| {
             let found = wheel.get_envs().find(|(name, _)| *name == wanted).and_then(|(_, v)| v);
             found.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
@@ -164,5 +174,6 @@ mod tests {
         assert!(flags.split('\u{1f}').any(|flag| flag == root), "{flags}");
         assert!(value("PATH").starts_with("/tools/bin:"));
         assert!(value("SOURCE_DATE_EPOCH").parse::<u64>().is_ok());
+        assert!(wheel.get_args().any(|word| word == "aarch64-unknown-linux-gnu"));
     }
 }
