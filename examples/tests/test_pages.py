@@ -124,9 +124,11 @@ def test_the_source_distribution_has_pages_examples_and_the_header_for_drivers(r
     wanted |= {"docs/timing.md", "docs/start/notebook.ipynb", "docs/pictures/simulations.png", "Cargo.lock"}
     assert wanted <= names
     assert not any("__pycache__" in name or name.endswith((".so", ".pyc")) for name in names)
+    assert not any(name.startswith("examples/tests/") for name in names), "they need the rest of a checkout"
 
 
 def test_the_version_is_the_same_wherever_it_stands(root):
     cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text(), re.MULTILINE)[1]
-    assert {cargo, cited} == {gpupy._VERSION}
+    conda = re.search(r'^  version: "(.+)"$', (root / "conda/recipe.yaml").read_text(), re.MULTILINE)[1]
+    assert {cargo, cited, conda} == {gpupy._VERSION}

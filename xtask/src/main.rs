@@ -9,6 +9,7 @@ mod checks;
 mod coverage;
 mod demo;
 mod develop;
+mod dist;
 mod header;
 mod machine;
 mod site;
@@ -83,6 +84,12 @@ const COMMANDS: &[XtaskCommand] = &[
         arguments: "",
         does: "build the pages as a site in out/site/, with links checked, the reference of gpupy's functions, and a notebook that runs",
         run: site::run,
+    },
+    XtaskCommand {
+        name: "dist",
+        arguments: "[--twice]",
+        does: "build a wheel for many Linuxes and a source distribution into dist/, and try the wheel on each Python that is here; --twice: our crates are compiled and linked again, to the same bytes",
+        run: dist::run,
     },
     XtaskCommand {
         name: "sanitize",
@@ -170,7 +177,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, site, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, site, dist, sanitize, ci"
                 .to_owned())
         );
     }

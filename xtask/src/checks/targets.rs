@@ -1,16 +1,15 @@
 //! The check of the sources by the compiler for other systems and processors.
 //!
 //! Owns the list of targets and of the crates that are excluded there. Only types and names are checked, for
-//! which a target's standard library is enough: nothing is linked or run. Invariant: where that library cannot
-//! be installed, a line says that the check is skipped and how to install it; this is no failure. Not here: the
-//! lints of this machine's own target (`lint`).
+//! which a target's standard library is enough (`rust_targets`): nothing is linked or run. Invariant: where that
+//! library cannot be had, the check is left out; this is no failure. Not here: the lints of this machine's own
+//! target (`lint`), wheels for others (`dist`).
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::machine::failure::Result;
-use crate::machine::process::{capture, cargo, command, run as start};
+use crate::machine::process::{cargo, run as start};
+use crate::machine::rust_targets;
 
 /// Another processor and another system.
 pub const TARGETS: [&str; 2] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"];
@@ -27,12 +26,7 @@ const LEFT_OUT: [(&str, &str, &str); 3] = [
 
 /// Checks all crates but those for a target, whose standard library is installed if it can be.
 pub fn check(target: &str) -> Result<()> {
-    if !is_installed(target)
-        && let Err(failure) = add(target)
-    {
-        println!(
-            "   left out: no standard library for it, which `rustup target add {target}` installs: {failure}"
-        );
+    if !rust_targets::is_there(target) {
         return Ok(());
     }
     for (name, reason) in left_out(target) {
@@ -56,38 +50,9 @@ fn left_out(target: &str) -> impl Iterator<Item = (&'static str, &'static str)> 
     rows.map(|(name, _, reason)| (*name, *reason))
 }
 
-/// True if the compiler in use has the target's standard library.
-fn is_installed(target: &str) -> bool {
-    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let folder = capture(command(compiler).args(["--print", "target-libdir", "--target", target]));
-    folder.is_ok_and(|folder| has_library(Path::new(folder.trim())))
-}
-
-fn has_library(folder: &Path) -> bool {
-    let mut files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.any(|file| file.file_name().to_string_lossy().starts_with("libstd-"))
-}
-
-/// Installs a target's standard library. Where there is no network, this ends soon.
-fn add(target: &str) -> Result<()> {
-    println!("   $ rustup target add {target}");
-    let mut add = command("rustup");
-    add.args(["target", "add", target]).env("RUST_BACKTRACE", "0");
-    add.env("RUSTUP_MAX_RETRIES", "0").env("RUSTUP_DOWNLOAD_TIMEOUT", "30");
-    capture(&mut add).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_library_of_this_machine_is_found() {
-        let own = capture(command("rustc").arg("-vV")).unwrap_or_default();
-        let own = own.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
-        assert!(is_installed(own), "{own}");
-        assert!(!is_installed("no-such-target"));
-    }
 
     #[test]
     fn a_target_that_cannot_be_had_is_left_out_and_no_failure() {

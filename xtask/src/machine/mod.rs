@@ -2,13 +2,15 @@
 //!
 //! A [`SuiteStep`](steps::SuiteStep) is a part of a command; a [`Failure`](failure::Failure) is one line for
 //! people. `process.rs` starts programs, `workspace.rs` has the folders, `features.rs` the enabled features,
-//! `venv.rs` and `tools.rs` install packages and tools, and `system.rs` the system's packages.
+//! `venv.rs` and `tools.rs` install packages and tools, `system.rs` the system's packages, and `rust_targets.rs` Rust's
+//! library for other targets.
 //!
 //! Imports nothing else of this crate.
 
 pub mod failure;
 pub mod features;
 pub mod process;
+pub mod rust_targets;
 pub mod steps;
 pub mod system;
 pub mod tools;
