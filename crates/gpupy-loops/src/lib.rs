@@ -12,11 +12,13 @@
 mod called_functions;
 mod code;
 mod flow;
+mod flow_rows;
 mod interpreter;
 mod kinds;
 mod machine;
 mod nest;
 mod pause;
+mod row_functions;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -27,5 +29,6 @@ pub use flow::{Flow, flow};
 pub use kinds::{ElementType, KINDS, Kind, SlotClass};
 pub use nest::Nest;
 pub use pause::Pause;
+pub use row_functions::{Products, RowFunction};
 pub use version::NestVersion;
-pub use versions::{BITS_OF_COUNTERS, Given, layout};
+pub use versions::{BITS_OF_COUNTERS, Given, GivenArray, layout};

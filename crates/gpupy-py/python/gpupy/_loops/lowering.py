@@ -1,7 +1,8 @@
 """A nest of loops as the compiler takes it: from the syntax tree to plain data, without types.
 
 Owns ``lowered``, ``Lowered`` and ``Unlowered``. It goes through what the table of constructs allows, and
-takes less: numbers, elements of arrays by their indices, ranges. Invariants: statements are counted as
+takes less: numbers, elements and rows of arrays by their indices, ranges, functions of the module that give
+a number, in whose place stands what they do. Invariants: statements are counted as
 ``sites.py`` counts them; a text that is lowered means here what it means in Python, if its names are what
 the guards say. Not here: which kinds values have (the crate ``gpupy-loops``), how a nest is entered
 (``entries.py``).
@@ -13,9 +14,10 @@ import ast
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 from .._kernel.source import Place
 
@@ -46,12 +48,18 @@ _FUNCTIONS.update(
 _FUNCTIONS.update(
     (f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow")
 )
+# Functions and methods that make a number of rows.
+_REDUCTIONS = frozenset("all any argmax argmin dot max mean min sum".split())
 # How many arguments functions take; others take one.
 _MANY = {"Max": (2, 99), "Min": (2, 99), "NumpyMaximum": (2, 2), "NumpyMinimum": (2, 2)}
 # Numbers that modules have.
 _CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "tau": math.tau}
 # Rounds that a loop is taken to have where neither its names nor the loops around it tell.
 _ROUNDS_OF_FOR, _ROUNDS_OF_WHILE = 10, 1000
+# Statements of functions that stand in the place of calls, at most.
+_STATEMENTS = 100
+# Steps that an operation on a row takes in Python.
+_STEPS_OF_ROW = 10
 
 
 class Unlowered(Exception):
@@ -60,6 +68,52 @@ class Unlowered(Exception):
     def __init__(self, words: str, node: Any) -> None:
         super().__init__(words)
         self.words, self.node = words, node
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a `for` binds, and what it goes over."""
+
+    # A name, or a tuple of such.
+    target: Any
+    # Of a range nothing, else what `_Lowering._spec` gives.
+    spec: Any
+
+    def present(self, names: Mapping[str, Any], target: Any = None) -> Any:
+        """The present item by the values of names."""
+        target = self.target if target is None else target
+        if isinstance(target, str):
+            return names[target]
+        return tuple(self.present(names, one) for one in target)
+
+    def rest(self, state: tuple[int, int, int], values: Mapping[str, Any]) -> Iterator[Any]:
+        """The items that are left, of a range with this state, by the values at the nest's entry."""
+        places = iter(range(*state))
+        return places if self.spec is None else map(partial(_item, self.spec, values), places)
+
+
+def _item(spec: Any, values: Mapping[str, Any], place: int) -> Any:
+    match spec:
+        case ("array", name):
+            return values[name][place]
+        case ("reversed", name):
+            return values[name][len(values[name]) - 1 - place]
+        case ("enumerate", start, inner):
+            return start + place, _item(inner, values, place)
+        case _:
+            return tuple(_item(one, values, place) for one in spec[1:])
+
+
+def _pattern(target: Any) -> Any:
+    """The names in a target."""
+    if isinstance(target, ast.Tuple):
+        return tuple(_pattern(one) for one in target.elts)
+    return getattr(target, "id", "")
+
+
+def _less(node: ast.expr) -> ast.expr:
+    """An expression for a number less by 1."""
+    return ast.copy_location(ast.BinOp(node, ast.Sub(), ast.Constant(1)), node)
 
 
 @dataclass(frozen=True)
@@ -75,41 +129,57 @@ class Lowered:
     calls: tuple[tuple[str, str], ...]
     # Numbers of modules, as they are written.
     constants: tuple[tuple[str, float], ...]
+    # Functions of the module that it calls: their names and first lines; names that are the module's there.
+    functions: tuple[tuple[str, int], ...]
+    shared: frozenset[str]
+    # Names that are handed to functions as they are, by their numbers.
+    given: frozenset[int]
     # By statement: the block of each statement around it in which it stands.
     around: Mapping[int, Mapping[int, str]]
-    # By statement: the names that loops over ranges bind.
-    targets: Mapping[int, str]
+    # By statement: what a `for` goes over.
+    loops: Mapping[int, Iteration]
     text: str
     # An expression for the number of its steps, of a list `v` with the values of its names.
     steps: str = field(repr=False)
 
 
-def lowered(loop: ast.For | ast.While, calls: Mapping[str, str]) -> Lowered:
+Functions: TypeAlias = Mapping[str, ast.FunctionDef]
+
+
+def lowered(loop: ast.For | ast.While, calls: Mapping[str, str], functions: Functions) -> Lowered:
     """A nest for the compiler; raises ``Unlowered`` where it holds what is not compiled yet.
 
-    ``calls`` gives the full names of the functions that it calls.
+    ``calls`` gives the full names of the functions that it calls, ``functions`` are the module's own.
     """
-    return _Lowering(calls).nest(loop)
+    return _Lowering(calls, functions).nest(loop)
 
 
 class _Lowering:
-    def __init__(self, calls: Mapping[str, str]) -> None:
-        self._calls = calls
+    def __init__(self, calls: Mapping[str, str], functions: Functions) -> None:
+        self._calls, self._functions = calls, functions
+        self._inlined: dict[str, int] = {}
+        self._shared: set[str] = set()
+        self._given: set[int] = set()
+        # Of the function that is called: what its variables are, names of the nest or numbers.
+        self._variables: dict[str, str | int] | None = None
+        self._locals = self._statements = 0
         self._names: dict[str, int] = {}
         self._bound: set[str] = set()
         self._has_stores = False
         self._called: dict[str, str] = {}
         self._constants: dict[str, float] = {}
         self._around: dict[int, dict[int, str]] = {}
-        self._targets: dict[int, str] = {}
+        self._loops: dict[int, Iteration] = {}
         self._path: dict[int, str] = {}
         # The expression for the rounds of the loop around.
         self._outer: str | None = None
         self._count = 0
+        # Operations on rows until now.
+        self._rows = 0
 
     def nest(self, loop: ast.For | ast.While) -> Lowered:
         body, steps = self._statement(loop)
-        roots = {text.partition(".")[0] for text in (*self._called, *self._constants)}
+        roots = {text.partition(".")[0] for text in (*self._called, *self._constants, *self._inlined)}
         if roots & self._names.keys():
             self._refuse("a function or module by a name that is a variable too", loop)
         text = json.dumps({"names": [*self._names], "body": body})
@@ -119,8 +189,11 @@ class _Lowering:
             self._has_stores,
             tuple(self._called.items()),
             tuple(self._constants.items()),
+            tuple(self._inlined.items()),
+            frozenset(self._shared),
+            frozenset(self._given),
             self._around,
-            self._targets,
+            self._loops,
             text,
             steps,
         )
@@ -130,6 +203,21 @@ class _Lowering:
 
     def _name(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))
+
+    def _array(self, name: str, node: Any) -> int:
+        """The number of an array's name."""
+        found = self._meant(name)
+        if isinstance(found, int):
+            self._refuse("an array that a function has by another name", node)
+        return self._name(found)
+
+    def _meant(self, name: str) -> str | int:
+        """A name of the nest, or the number of a variable of the function that is called."""
+        if self._variables is None:
+            return name
+        if name not in self._variables:
+            self._shared.add(name)
+        return self._variables.get(name, name)
 
     def _block(self, number: int, block: str, body: list[ast.stmt]) -> tuple[list[Any], str]:
         before = self._path
@@ -143,7 +231,10 @@ class _Lowering:
         number = self._count
         self._count += 1
         self._around[number] = self._path
+        before = self._rows
         does, steps = self._does(node, number)
+        if not isinstance(node, ast.If | ast.For | ast.While):
+            steps = f"{1 + _STEPS_OF_ROW * (self._rows - before)}"
         return {"number": number, "does": does}, steps
 
     def _does(self, node: Any, number: int) -> tuple[Any, str]:
@@ -180,24 +271,118 @@ class _Lowering:
         self._refuse(f"a statement `{type(node).__name__}`", node)
 
     def _for(self, node: ast.For, number: int) -> tuple[Any, str]:
-        head = node.iter
-        text = ast.unparse(head.func) if isinstance(head, ast.Call) else ""
-        if not isinstance(head, ast.Call) or self._calls.get(text) != "builtins.range":
-            self._refuse("a `for` over another thing than a range", node)
-        if head.keywords or not 1 <= len(head.args) <= 3:
-            self._refuse("a `range` with other arguments", head)
-        if not isinstance(node.target, ast.Name):
-            self._refuse("a `for` that binds several names", node)
-        self._called[text] = "builtins.range"
-        given = [self._value(one) for one in head.args]
-        target = self._bind(node.target.id)
-        self._targets[number] = node.target.id
-        outer, self._outer = self._outer, self._rounds(head.args)
-        rounds = self._outer
+        head, spec = self._range(node.iter), None
+        items: list[Any] = []
+        if head is not None:
+            if not isinstance(node.target, ast.Name):
+                self._refuse("a `for` over a range that binds several names", node)
+            given, rounds = [self._value(one) for one in head], self._rounds(head)
+            target = self._bind(node.target.id)
+        else:
+            spec = self._spec(node.iter)
+            given, rounds = [self._length(spec)], self._rounds_of(spec)
+            # Python has no such name.
+            target = self._name(f"#{number}")
+            items = self._items(node.target, spec, {"Name": target}, node)
+        self._loops[number] = Iteration(_pattern(node.target), spec)
+        outer, self._outer = self._outer, rounds
         inside, steps = self._block(number, "body", node.body)
         self._outer = outer
         beside, others = self._block(number, "orelse", node.orelse)
-        return {"For": [target, given, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
+        return {"For": [target, given, items, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
+
+    def _iterator(self, node: Any) -> str:
+        """What a head calls: the name of Python's function, or nothing."""
+        text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        full = self._calls.get(text, "")
+        if not full.startswith("builtins."):
+            return ""
+        if node.keywords:
+            self._refuse(f"a call of `{text}` with keywords", node)
+        self._called[text] = full
+        return full.removeprefix("builtins.")
+
+    def _range(self, node: Any) -> list[ast.expr] | None:
+        """The numbers of a range in a head, which may be gone through from its end."""
+        function = self._iterator(node)
+        if function == "range":
+            if not 1 <= len(node.args) <= 3:
+                self._refuse("a `range` with other arguments", node)
+            return list(node.args)
+        if function == "reversed" and len(node.args) == 1 and self._iterator(node.args[0]) == "range":
+            given = node.args[0].args
+            if len(given) > 2:
+                self._refuse("a `range` with a step that is reversed", node)
+            start, stop = given if len(given) == 2 else (ast.Constant(0), given[0])
+            # Both are computed in the text's order, where nothing happens between them.
+            return [_less(stop), _less(start), ast.UnaryOp(ast.USub(), ast.Constant(1))]
+        return None
+
+    def _spec(self, node: Any) -> Any:
+        """What a loop that is not over a range goes over."""
+        function = self._iterator(node)
+        if isinstance(node, ast.Name):
+            self._name(node.id)
+            return "array", node.id
+        if function == "reversed" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            self._name(node.args[0].id)
+            return "reversed", node.args[0].id
+        if function == "enumerate" and 1 <= len(node.args) <= 2:
+            start = node.args[1] if len(node.args) == 2 else ast.Constant(0)
+            if not isinstance(start, ast.Constant) or type(start.value) is not int or start.value >= 2**31:
+                self._refuse("an `enumerate` from another number than one that is written out", node)
+            return "enumerate", start.value, self._spec(node.args[0])
+        if function == "zip" and node.args:
+            return "zip", *[self._spec(one) for one in node.args]
+        self._refuse("a `for` over another thing than ranges and arrays by their names", node)
+
+    def _length(self, spec: Any) -> Any:
+        match spec:
+            case ("array" | "reversed", name):
+                return {"Extent": [self._name(name), 0]}
+            case ("enumerate", _, inner) | ("zip", inner):
+                return self._length(inner)
+            case _:
+                return {"Call": ["Min", [self._length(one) for one in spec[1:]]]}
+
+    def _rounds_of(self, spec: Any) -> str:
+        """The expression for the length."""
+        match spec:
+            case ("array" | "reversed", name):
+                return f"len(v[{self._name(name)}])"
+            case ("enumerate", _, inner):
+                return self._rounds_of(inner)
+            case _:
+                return self._rounds_of(spec[1])
+
+    def _items(self, target: Any, spec: Any, place: Any, node: Any) -> list[Any]:
+        """What is bound in each round, to names and by expressions of the place."""
+        if isinstance(target, ast.Tuple):
+            parts: list[Any]
+            match spec:
+                case ("enumerate", start, inner):
+                    parts = [("count", start), inner]
+                case ("zip", *parts):
+                    pass
+                case _:
+                    parts = []
+            if len(parts) != len(target.elts):
+                self._refuse("a `for` that takes elements apart", node)
+            pairs = zip(target.elts, parts, strict=True)
+            return [one for part, inner in pairs for one in self._items(part, inner, place, node)]
+        if not isinstance(target, ast.Name):
+            self._refuse("a `for` that binds other things than names", node)
+        match spec:
+            case ("count", start):
+                value = {"Binary": ["Add", place, {"Int": start}]}
+            case ("array", name):
+                value = {"Element": [self._name(name), [{"At": place}]]}
+            case ("reversed", name):
+                last = {"Binary": ["Sub", self._length(spec), {"Int": 1}]}
+                value = {"Element": [self._name(name), [{"At": {"Binary": ["Sub", last, place]}}]]}
+            case _:
+                self._refuse("a `for` with a name for a tuple", node)
+        return [[self._bind(target.id), value]]
 
     def _rounds(self, given: list[ast.expr]) -> str:
         """The expression for a range's length."""
@@ -267,33 +452,55 @@ class _Lowering:
         self._refuse("tuples in tuples", node)
 
     def _element(self, node: ast.Subscript) -> list[Any]:
-        """The array and the indices of an element."""
+        """The array and the indices of an element or a row."""
         indices: list[Any] = []
         at: Any = node
         while isinstance(at, ast.Subscript):
             inside = at.slice.elts if isinstance(at.slice, ast.Tuple) else [at.slice]
+            if indices and any(isinstance(one, ast.Slice) for one in inside):
+                self._refuse("a slice of a slice", node)
             indices = [*inside, *indices]
             at = at.value
         if not isinstance(at, ast.Name):
             self._refuse("an element of what is no name", node)
-        for one in indices:
-            if isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and type(one.value) is not int):
-                self._refuse("a slice", node)
-        return [self._name(at.id), [self._value(one) for one in indices]]
+        return [self._array(at.id, node), [self._index(one) for one in indices]]
+
+    def _index(self, node: Any) -> Any:
+        if isinstance(node, ast.Slice):
+            self._rows += 1
+            bounds = [node.lower, node.upper, node.step]
+            is_none = [one is None or (isinstance(one, ast.Constant) and one.value is None) for one in bounds]
+            given = zip(bounds, is_none, strict=True)
+            return {"Slice": [None if empty else self._value(one) for one, empty in given]}
+        if isinstance(node, ast.Constant) and type(node.value) is not int:
+            self._refuse("`None` or `...` in an index", node)
+        return {"At": self._value(node)}
 
     def _operator(self, op: ast.operator, node: Any) -> str:
         if isinstance(op, ast.MatMult):
-            self._refuse("`@`", node)
+            self._refuse("`@` in place", node)
         return type(op).__name__
+
+    def _reduced(self, function: str, rows: list[ast.expr], node: Any) -> Any:
+        """A number that a function makes of rows."""
+        if len(rows) != (2 if function == "dot" else 1):
+            self._refuse(f"a call of `{function}` with {len(rows)} rows", node)
+        self._rows += 1
+        return {"Reduce": [function.capitalize(), [self._value(one) for one in rows]]}
 
     def _value(self, node: Any) -> Any:
         match node:
             case ast.Name(id=name):
-                return {"Name": self._name(name)}
+                found = self._meant(name)
+                return {"Local": found} if isinstance(found, int) else {"Name": self._name(found)}
             case ast.Constant(value=value):
                 return self._constant(value, node)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self._reduced("dot", [left, right], node)
             case ast.BinOp(left=left, op=op, right=right):
                 return {"Binary": [self._operator(op, node), self._value(left), self._value(right)]}
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+                return self._constant(-value, node)
             case ast.UnaryOp(op=op, operand=operand):
                 return {"Unary": [_UNARY[type(op)], self._value(operand)]}
             case ast.BoolOp(op=op, values=values):
@@ -309,15 +516,16 @@ class _Lowering:
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=axis)
             ) if type(axis) is int:
-                return {"Extent": [self._name(name), axis]}
+                return {"Extent": [self._array(name, node), axis]}
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
                 slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=axis)),
             ) if type(axis) is int:
-                return {"Extent": [self._name(name), -axis]}
+                return {"Extent": [self._array(name, node), -axis]}
             case ast.Subscript():
                 return {"Element": self._element(node)}
             case ast.Attribute(value=ast.Name(id=root), attr=attribute) if attribute in _CONSTANTS:
+                self._is_shared(root, node)
                 value = _CONSTANTS[attribute]
                 self._constants[f"{root}.{attribute}"] = value
                 return self._constant(value, node)
@@ -339,11 +547,21 @@ class _Lowering:
     def _call(self, node: ast.Call) -> Any:
         text = ast.unparse(node.func)
         full = self._calls.get(text, "")
+        if full:
+            self._is_shared(text.partition(".")[0], node)
+        if full == text and text in self._functions and not node.keywords:
+            return self._in_place_of(node, text, self._functions[text])
         if node.keywords:
             self._refuse(f"a call of `{text}` with keywords", node)
         if full == "builtins.len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             self._called[text] = full
-            return {"Extent": [self._name(node.args[0].id), 0]}
+            return {"Extent": [self._array(node.args[0].id, node), 0]}
+        module, _, last = full.rpartition(".")
+        if module == "numpy" and last in _REDUCTIONS:
+            self._called[text] = full
+            return self._reduced(last, node.args, node)
+        if isinstance(node.func, ast.Attribute) and not full and node.func.attr in _REDUCTIONS:
+            return self._reduced(node.func.attr, [node.func.value, *node.args], node)
         function = _FUNCTIONS.get(full)
         if function is None:
             self._refuse(f"a call of `{text}`", node)
@@ -354,6 +572,87 @@ class _Lowering:
             self._refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
         self._called[text] = full
         return {"Call": [function, [self._value(one) for one in node.args]]}
+
+    def _is_shared(self, root: str, node: Any) -> None:
+        """Takes a name of the module or of Python that a function has."""
+        if self._variables is not None and isinstance(self._meant(root), int):
+            self._refuse("a function or module by a name that is a variable too", node)
+
+    def _in_place_of(self, node: ast.Call, text: str, function: ast.FunctionDef) -> Any:
+        """What stands for a call: all that is given is computed, then what the function returns."""
+        given = function.args
+        names = [one.arg for one in (*given.posonlyargs, *given.args)]
+        if given.kwonlyargs or len(names) != len(node.args):
+            self._refuse(f"a call of `{text}` with other arguments than it names", node)
+        self._inlined[text] = function.lineno
+        values: list[Any] = []
+        variables: dict[str, str | int] = {}
+        arrays = self._arrays(function)
+        for name, value in zip(names, node.args, strict=True):
+            meant = self._meant(value.id) if isinstance(value, ast.Name) else 0
+            if name in arrays and isinstance(meant, str):
+                variables[name] = meant
+                self._given.add(self._name(meant))
+            else:
+                variables[name] = self._local()
+                values.append([variables[name], self._value(value)])
+        before, self._variables = self._variables, variables
+        found = self._returned(function.body, node)
+        self._variables = before
+        return {"Let": [values, found]}
+
+    def _arrays(self, function: ast.FunctionDef) -> set[str]:
+        """The names in a function that have elements."""
+        found: set[str] = set()
+        for node in ast.walk(function):
+            inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                called = self._functions.get(node.func.id)
+                if called is not None and called is not function:
+                    names = [one.arg for one in (*called.args.posonlyargs, *called.args.args)]
+                    arrays = self._arrays(called)
+                    given = zip(names, node.args, strict=False)
+                    found |= {one.id for name, one in given if name in arrays and isinstance(one, ast.Name)}
+                elif node.func.id == "len":
+                    found |= {one.id for one in node.args if isinstance(one, ast.Name)}
+            if isinstance(inner, ast.Name):
+                found.add(inner.id)
+        return found
+
+    def _local(self) -> int:
+        self._locals += 1
+        return self._locals
+
+    def _returned(self, body: list[ast.stmt], node: Any) -> Any:
+        """What a function returns that goes on with some statements."""
+        self._statements += 1
+        if not body or self._statements > _STATEMENTS:
+            words = "which has too many statements, or an end without `return`"
+            self._refuse(f"a call of `{ast.unparse(node.func)}`, {words}", node)
+        first, *rest = body
+        assert self._variables is not None
+        match first:
+            case ast.Return(value=ast.expr() as value):
+                return self._value(value)
+            case ast.If(test=test, body=inside, orelse=beside):
+                test, before = self._value(test), self._variables
+                ways = []
+                for block in (inside, beside):
+                    self._variables = {**before}
+                    ways.append(self._returned([*block, *rest], node))
+                self._variables = before
+                return {"Choice": [test, *ways]}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                given = self._value(value)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                old = self._value(ast.Name(name, ast.Load()))
+                given = {"Binary": [self._operator(op, first), old, self._value(value)]}
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return self._returned(rest, node)
+            case _:
+                self._refuse(f"a call of `{ast.unparse(node.func)}`, which has other statements", node)
+        number = self._variables[name] = self._local()
+        return {"Let": [[[number, given]], self._returned(rest, node)]}
 
 
 def place(found: Unlowered, file: str, function: str) -> Place:
