@@ -54,8 +54,9 @@ impl VersionWriter<'_> {
         let rows = self.rows_of(value, target.count)?;
         let scratch = self.scratch(0, target.count);
         let size = self.constant(element.bytes());
+        let root = is_in_place.then(|| (value.register(), element.kind()));
         self.over(target.count, |writer, at| {
-            writer.element(value, &rows, at)?;
+            writer.element(value, &rows, at, root)?;
             if is_in_place {
                 let (kind, _) = writer.operand(value.register())?;
                 if rank(kind) > rank(element.kind()) {
@@ -155,7 +156,7 @@ impl VersionWriter<'_> {
         let size = self.constant(8);
         let mut found = None;
         self.over(count, |writer, at| {
-            writer.element(value, &rows, at)?;
+            writer.element(value, &rows, at, None)?;
             let (kind, slot) = writer.operand(value.register())?;
             let element = ElementType::of(kind).ok_or(Unknown)?;
             found = Some(element);
@@ -220,9 +221,16 @@ impl VersionWriter<'_> {
         place
     }
 
-    /// The value of an element, in the registers of its parts.
-    fn element(&mut self, value: &RowValue, rows: &[Row], at: Slot) -> Known<()> {
-        let found = self.part(value, &mut rows.iter(), at).map(|_| ());
+    /// The value of an element, in the registers of its parts. NumPy computes the one of ``root``, which is stored in
+    /// place in an array of a kind, where it is of another kind.
+    fn element(
+        &mut self,
+        value: &RowValue,
+        rows: &[Row],
+        at: Slot,
+        root: Option<(FlowRegister, Kind)>,
+    ) -> Known<()> {
+        let found = self.part(value, &mut rows.iter(), at, root).map(|_| ());
         self.is_silent = false;
         found
     }
@@ -233,6 +241,7 @@ impl VersionWriter<'_> {
         value: &RowValue,
         rows: &mut std::slice::Iter<'_, Row>,
         at: Slot,
+        root: Option<(FlowRegister, Kind)>,
     ) -> Known<bool> {
         Ok(match value {
             RowValue::Number(_) => false,
@@ -244,9 +253,12 @@ impl VersionWriter<'_> {
                 self.arrays[row.array].as_ref().is_some_and(|array| array.is_ours)
             }
             RowValue::Binary(to, operation, left, right) => {
-                let is_ours = self.part(left, rows, at)? | self.part(right, rows, at)?;
+                let is_ours =
+                    self.part(left, rows, at, root)? | self.part(right, rows, at, root)?;
                 let (left, right) = (left.register(), right.register());
-                self.is_silent = is_ours;
+                let (a, b) = (self.unseen(left)?.0, self.unseen(right)?.0);
+                let is_cast = root.is_some_and(|(root, kind)| root == *to && kind != a.with(b));
+                self.is_silent = is_ours && !is_cast;
                 match operation {
                     BinaryOperator::Pow if self.constants.get(&right) == Some(&2) => {
                         self.binary(BinaryOperator::Mult, *to, left, left)?;
@@ -262,19 +274,20 @@ impl VersionWriter<'_> {
                 is_ours
             }
             RowValue::Unary(to, operation, operand) => {
-                let is_ours = self.part(operand, rows, at)?;
+                let is_ours = self.part(operand, rows, at, root)?;
                 self.unary(*operation, *to, operand.register())?;
                 is_ours
             }
             RowValue::Compare(to, comparison, left, right) => {
-                let is_ours = self.part(left, rows, at)? | self.part(right, rows, at)?;
+                let is_ours =
+                    self.part(left, rows, at, root)? | self.part(right, rows, at, root)?;
                 self.compare(*comparison, *to, left.register(), right.register())?;
                 is_ours
             }
             RowValue::Call(to, function, given) => {
                 let mut is_ours = false;
                 for one in given {
-                    is_ours |= self.part(one, rows, at)?;
+                    is_ours |= self.part(one, rows, at, root)?;
                 }
                 let given: Vec<_> = given.iter().map(RowValue::register).collect();
                 self.call(*function, *to, &given)?;

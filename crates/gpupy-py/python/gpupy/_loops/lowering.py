@@ -14,12 +14,12 @@ import ast
 import json
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from .._kernel.source import Place
+from .iterations import Iteration, items_of, length, pattern, range_of, rounds_of, spec_of
 
 _UNARY = {ast.USub: "USub", ast.UAdd: "UAdd", ast.Invert: "Invert", ast.Not: "Not"}
 _COMPARED = {ast.Eq: "Eq", ast.NotEq: "NotEq", ast.Lt: "Lt", ast.LtE: "LtE", ast.Gt: "Gt", ast.GtE: "GtE"}
@@ -68,52 +68,6 @@ class Unlowered(Exception):
     def __init__(self, words: str, node: Any) -> None:
         super().__init__(words)
         self.words, self.node = words, node
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """What a `for` binds, and what it goes over."""
-
-    # A name, or a tuple of such.
-    target: Any
-    # Of a range nothing, else what `_Lowering._spec` gives.
-    spec: Any
-
-    def present(self, names: Mapping[str, Any], target: Any = None) -> Any:
-        """The present item by the values of names."""
-        target = self.target if target is None else target
-        if isinstance(target, str):
-            return names[target]
-        return tuple(self.present(names, one) for one in target)
-
-    def rest(self, state: tuple[int, int, int], values: Mapping[str, Any]) -> Iterator[Any]:
-        """The items that are left, of a range with this state, by the values at the nest's entry."""
-        places = iter(range(*state))
-        return places if self.spec is None else map(partial(_item, self.spec, values), places)
-
-
-def _item(spec: Any, values: Mapping[str, Any], place: int) -> Any:
-    match spec:
-        case ("array", name):
-            return values[name][place]
-        case ("reversed", name):
-            return values[name][len(values[name]) - 1 - place]
-        case ("enumerate", start, inner):
-            return start + place, _item(inner, values, place)
-        case _:
-            return tuple(_item(one, values, place) for one in spec[1:])
-
-
-def _pattern(target: Any) -> Any:
-    """The names in a target."""
-    if isinstance(target, ast.Tuple):
-        return tuple(_pattern(one) for one in target.elts)
-    return getattr(target, "id", "")
-
-
-def _less(node: ast.expr) -> ast.expr:
-    """An expression for a number less by 1."""
-    return ast.copy_location(ast.BinOp(node, ast.Sub(), ast.Constant(1)), node)
 
 
 @dataclass(frozen=True)
@@ -181,7 +135,7 @@ class _Lowering:
         body, steps = self._statement(loop)
         roots = {text.partition(".")[0] for text in (*self._called, *self._constants, *self._inlined)}
         if roots & self._names.keys():
-            self._refuse("a function or module by a name that is a variable too", loop)
+            self.refuse("a function or module by a name that is a variable too", loop)
         text = json.dumps({"names": [*self._names], "body": body})
         return Lowered(
             tuple(self._names),
@@ -198,18 +152,20 @@ class _Lowering:
             steps,
         )
 
-    def _refuse(self, words: str, node: Any) -> NoReturn:
+    def refuse(self, words: str, node: Any) -> NoReturn:
+        """Raises ``Unlowered``."""
         raise Unlowered(words, node)
 
-    def _name(self, name: str) -> int:
+    def name(self, name: str) -> int:
+        """The number of a name."""
         return self._names.setdefault(name, len(self._names))
 
     def _array(self, name: str, node: Any) -> int:
         """The number of an array's name."""
         found = self._meant(name)
         if isinstance(found, int):
-            self._refuse("an array that a function has by another name", node)
-        return self._name(found)
+            self.refuse("an array that a function has by another name", node)
+        return self.name(found)
 
     def _meant(self, name: str) -> str | int:
         """A name of the nest, or the number of a variable of the function that is called."""
@@ -243,7 +199,7 @@ class _Lowering:
                 return self._assign(targets, value), "1"
             case ast.AnnAssign(target=target, value=value):
                 if value is None:
-                    self._refuse("an annotation without a value", node)
+                    self.refuse("an annotation without a value", node)
                 return self._assign([target], value), "1"
             case ast.AugAssign(target=target, op=op, value=value):
                 to = self._target(target)
@@ -267,122 +223,40 @@ class _Lowering:
             case ast.Expr(value=ast.Constant()):
                 return "Pass", "0"
             case ast.Expr():
-                self._refuse("an expression as a statement", node)
-        self._refuse(f"a statement `{type(node).__name__}`", node)
+                self.refuse("an expression as a statement", node)
+        self.refuse(f"a statement `{type(node).__name__}`", node)
 
     def _for(self, node: ast.For, number: int) -> tuple[Any, str]:
-        head, spec = self._range(node.iter), None
+        head, spec = range_of(self, node.iter), None
         items: list[Any] = []
         if head is not None:
             if not isinstance(node.target, ast.Name):
-                self._refuse("a `for` over a range that binds several names", node)
+                self.refuse("a `for` over a range that binds several names", node)
             given, rounds = [self._value(one) for one in head], self._rounds(head)
-            target = self._bind(node.target.id)
+            target = self.bind(node.target.id)
         else:
-            spec = self._spec(node.iter)
-            given, rounds = [self._length(spec)], self._rounds_of(spec)
+            spec = spec_of(self, node.iter)
+            given, rounds = [length(self, spec)], rounds_of(self, spec)
             # Python has no such name.
-            target = self._name(f"#{number}")
-            items = self._items(node.target, spec, {"Name": target}, node)
-        self._loops[number] = Iteration(_pattern(node.target), spec)
+            target = self.name(f"#{number}")
+            items = items_of(self, node.target, spec, {"Name": target}, node)
+        self._loops[number] = Iteration(pattern(node.target), spec)
         outer, self._outer = self._outer, rounds
         inside, steps = self._block(number, "body", node.body)
         self._outer = outer
         beside, others = self._block(number, "orelse", node.orelse)
         return {"For": [target, given, items, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
 
-    def _iterator(self, node: Any) -> str:
+    def iterator(self, node: Any) -> str:
         """What a head calls: the name of Python's function, or nothing."""
         text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
         full = self._calls.get(text, "")
         if not full.startswith("builtins."):
             return ""
         if node.keywords:
-            self._refuse(f"a call of `{text}` with keywords", node)
+            self.refuse(f"a call of `{text}` with keywords", node)
         self._called[text] = full
         return full.removeprefix("builtins.")
-
-    def _range(self, node: Any) -> list[ast.expr] | None:
-        """The numbers of a range in a head, which may be gone through from its end."""
-        function = self._iterator(node)
-        if function == "range":
-            if not 1 <= len(node.args) <= 3:
-                self._refuse("a `range` with other arguments", node)
-            return list(node.args)
-        if function == "reversed" and len(node.args) == 1 and self._iterator(node.args[0]) == "range":
-            given = node.args[0].args
-            if len(given) > 2:
-                self._refuse("a `range` with a step that is reversed", node)
-            start, stop = given if len(given) == 2 else (ast.Constant(0), given[0])
-            # Both are computed in the text's order, where nothing happens between them.
-            return [_less(stop), _less(start), ast.UnaryOp(ast.USub(), ast.Constant(1))]
-        return None
-
-    def _spec(self, node: Any) -> Any:
-        """What a loop that is not over a range goes over."""
-        function = self._iterator(node)
-        if isinstance(node, ast.Name):
-            self._name(node.id)
-            return "array", node.id
-        if function == "reversed" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
-            self._name(node.args[0].id)
-            return "reversed", node.args[0].id
-        if function == "enumerate" and 1 <= len(node.args) <= 2:
-            start = node.args[1] if len(node.args) == 2 else ast.Constant(0)
-            if not isinstance(start, ast.Constant) or type(start.value) is not int or start.value >= 2**31:
-                self._refuse("an `enumerate` from another number than one that is written out", node)
-            return "enumerate", start.value, self._spec(node.args[0])
-        if function == "zip" and node.args:
-            return "zip", *[self._spec(one) for one in node.args]
-        self._refuse("a `for` over another thing than ranges and arrays by their names", node)
-
-    def _length(self, spec: Any) -> Any:
-        match spec:
-            case ("array" | "reversed", name):
-                return {"Extent": [self._name(name), 0]}
-            case ("enumerate", _, inner) | ("zip", inner):
-                return self._length(inner)
-            case _:
-                return {"Call": ["Min", [self._length(one) for one in spec[1:]]]}
-
-    def _rounds_of(self, spec: Any) -> str:
-        """The expression for the length."""
-        match spec:
-            case ("array" | "reversed", name):
-                return f"len(v[{self._name(name)}])"
-            case ("enumerate", _, inner):
-                return self._rounds_of(inner)
-            case _:
-                return self._rounds_of(spec[1])
-
-    def _items(self, target: Any, spec: Any, place: Any, node: Any) -> list[Any]:
-        """What is bound in each round, to names and by expressions of the place."""
-        if isinstance(target, ast.Tuple):
-            parts: list[Any]
-            match spec:
-                case ("enumerate", start, inner):
-                    parts = [("count", start), inner]
-                case ("zip", *parts):
-                    pass
-                case _:
-                    parts = []
-            if len(parts) != len(target.elts):
-                self._refuse("a `for` that takes elements apart", node)
-            pairs = zip(target.elts, parts, strict=True)
-            return [one for part, inner in pairs for one in self._items(part, inner, place, node)]
-        if not isinstance(target, ast.Name):
-            self._refuse("a `for` that binds other things than names", node)
-        match spec:
-            case ("count", start):
-                value = {"Binary": ["Add", place, {"Int": start}]}
-            case ("array", name):
-                value = {"Element": [self._name(name), [{"At": place}]]}
-            case ("reversed", name):
-                last = {"Binary": ["Sub", self._length(spec), {"Int": 1}]}
-                value = {"Element": [self._name(name), [{"At": {"Binary": ["Sub", last, place]}}]]}
-            case _:
-                self._refuse("a `for` with a name for a tuple", node)
-        return [[self._bind(target.id), value]]
 
     def _rounds(self, given: list[ast.expr]) -> str:
         """The expression for a range's length."""
@@ -400,7 +274,7 @@ class _Lowering:
             case ast.Constant(value=int() as value):
                 return str(int(value))
             case ast.Name(id=name):
-                return None if name in self._bound else f"v[{self._name(name)}]"
+                return None if name in self._bound else f"v[{self.name(name)}]"
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 found = self._count_of(operand)
                 return found and f"(-{found})"
@@ -411,17 +285,18 @@ class _Lowering:
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}[type(op)]
                 return first and second and f"({first}{sign}{second})"
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-                return f"len(v[{self._name(name)}])"
+                return f"len(v[{self.name(name)}])"
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
                 slice=ast.Constant(value=int() as axis),
             ):
-                return f"v[{self._name(name)}].shape[{axis}]"
+                return f"v[{self.name(name)}].shape[{axis}]"
         return None
 
-    def _bind(self, name: str) -> int:
+    def bind(self, name: str) -> int:
+        """The number of a name that the nest binds."""
         self._bound.add(name)
-        return self._name(name)
+        return self.name(name)
 
     def _assign(self, targets: list[ast.expr], value: ast.expr) -> Any:
         parts = [part for target in targets for part in getattr(target, "elts", [target])]
@@ -432,12 +307,12 @@ class _Lowering:
                 inside = ast.walk(part.slice) if isinstance(part, ast.Subscript) else ()
                 for node in inside:
                     if isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in names):
-                        self._refuse("targets that depend on each other", part)
+                        self.refuse("targets that depend on each other", part)
         if any(hasattr(target, "elts") for target in targets):
             [target, *others] = targets
             values = getattr(value, "elts", [])
             if others or not isinstance(value, ast.Tuple) or len(target.elts) != len(values):  # type: ignore[attr-defined]
-                self._refuse("a tuple that is not written out", value)
+                self.refuse("a tuple that is not written out", value)
             given: Any = {"Tuple": [self._value(one) for one in values]}
             return {"Assign": [[{"Tuple": [self._target(one) for one in target.elts]}], given]}  # type: ignore[attr-defined]
         given = self._value(value)
@@ -445,11 +320,11 @@ class _Lowering:
 
     def _target(self, node: Any) -> Any:
         if isinstance(node, ast.Name):
-            return {"Name": self._bind(node.id)}
+            return {"Name": self.bind(node.id)}
         if isinstance(node, ast.Subscript):
             self._has_stores = True
             return {"Element": self._element(node)}
-        self._refuse("tuples in tuples", node)
+        self.refuse("tuples in tuples", node)
 
     def _element(self, node: ast.Subscript) -> list[Any]:
         """The array and the indices of an element or a row."""
@@ -458,11 +333,11 @@ class _Lowering:
         while isinstance(at, ast.Subscript):
             inside = at.slice.elts if isinstance(at.slice, ast.Tuple) else [at.slice]
             if indices and any(isinstance(one, ast.Slice) for one in inside):
-                self._refuse("a slice of a slice", node)
+                self.refuse("a slice of a slice", node)
             indices = [*inside, *indices]
             at = at.value
         if not isinstance(at, ast.Name):
-            self._refuse("an element of what is no name", node)
+            self.refuse("an element of what is no name", node)
         return [self._array(at.id, node), [self._index(one) for one in indices]]
 
     def _index(self, node: Any) -> Any:
@@ -473,18 +348,18 @@ class _Lowering:
             given = zip(bounds, is_none, strict=True)
             return {"Slice": [None if empty else self._value(one) for one, empty in given]}
         if isinstance(node, ast.Constant) and type(node.value) is not int:
-            self._refuse("`None` or `...` in an index", node)
+            self.refuse("`None` or `...` in an index", node)
         return {"At": self._value(node)}
 
     def _operator(self, op: ast.operator, node: Any) -> str:
         if isinstance(op, ast.MatMult):
-            self._refuse("`@` in place", node)
+            self.refuse("`@` in place", node)
         return type(op).__name__
 
     def _reduced(self, function: str, rows: list[ast.expr], node: Any) -> Any:
         """A number that a function makes of rows."""
         if len(rows) != (2 if function == "dot" else 1):
-            self._refuse(f"a call of `{function}` with {len(rows)} rows", node)
+            self.refuse(f"a call of `{function}` with {len(rows)} rows", node)
         self._rows += 1
         return {"Reduce": [function.capitalize(), [self._value(one) for one in rows]]}
 
@@ -492,7 +367,7 @@ class _Lowering:
         match node:
             case ast.Name(id=name):
                 found = self._meant(name)
-                return {"Local": found} if isinstance(found, int) else {"Name": self._name(found)}
+                return {"Local": found} if isinstance(found, int) else {"Name": self.name(found)}
             case ast.Constant(value=value):
                 return self._constant(value, node)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -507,7 +382,7 @@ class _Lowering:
                 return {"Logic": [isinstance(op, ast.And), [self._value(one) for one in values]]}
             case ast.Compare(left=left, ops=ops, comparators=others):
                 if not all(type(op) in _COMPARED for op in ops):
-                    self._refuse("`is` or `in`", node)
+                    self.refuse("`is` or `in`", node)
                 first = self._value(left)
                 pairs = [[_COMPARED[type(op)], self._value(one)] for op, one in zip(ops, others, strict=True)]
                 return {"Compare": [first, pairs]}
@@ -532,8 +407,8 @@ class _Lowering:
             case ast.Call():
                 return self._call(node)
             case ast.Attribute():
-                self._refuse("an attribute", node)
-        self._refuse(f"an expression `{type(node).__name__}`", node)
+                self.refuse("an attribute", node)
+        self.refuse(f"an expression `{type(node).__name__}`", node)
 
     def _constant(self, value: Any, node: Any) -> Any:
         if type(value) is bool:
@@ -542,7 +417,7 @@ class _Lowering:
             return {"Int": value}
         if type(value) is float:
             return {"Float": struct.unpack("<Q", struct.pack("<d", value))[0]}
-        self._refuse(f"a constant of type `{type(value).__name__}`", node)
+        self.refuse(f"a constant of type `{type(value).__name__}`", node)
 
     def _call(self, node: ast.Call) -> Any:
         text = ast.unparse(node.func)
@@ -552,7 +427,7 @@ class _Lowering:
         if full == text and text in self._functions and not node.keywords:
             return self._in_place_of(node, text, self._functions[text])
         if node.keywords:
-            self._refuse(f"a call of `{text}` with keywords", node)
+            self.refuse(f"a call of `{text}` with keywords", node)
         if full == "builtins.len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             self._called[text] = full
             return {"Extent": [self._array(node.args[0].id, node), 0]}
@@ -564,26 +439,26 @@ class _Lowering:
             return self._reduced(node.func.attr, [node.func.value, *node.args], node)
         function = _FUNCTIONS.get(full)
         if function is None:
-            self._refuse(f"a call of `{text}`", node)
+            self.refuse(f"a call of `{text}`", node)
         low, high = (2, 2) if isinstance(function, dict) and "Math2" in function else (1, 1)
         if isinstance(function, str):
             low, high = _MANY.get(function, (1, 1))
         if not low <= len(node.args) <= high:
-            self._refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
+            self.refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
         self._called[text] = full
         return {"Call": [function, [self._value(one) for one in node.args]]}
 
     def _is_shared(self, root: str, node: Any) -> None:
         """Takes a name of the module or of Python that a function has."""
         if self._variables is not None and isinstance(self._meant(root), int):
-            self._refuse("a function or module by a name that is a variable too", node)
+            self.refuse("a function or module by a name that is a variable too", node)
 
     def _in_place_of(self, node: ast.Call, text: str, function: ast.FunctionDef) -> Any:
         """What stands for a call: all that is given is computed, then what the function returns."""
         given = function.args
         names = [one.arg for one in (*given.posonlyargs, *given.args)]
         if given.kwonlyargs or len(names) != len(node.args):
-            self._refuse(f"a call of `{text}` with other arguments than it names", node)
+            self.refuse(f"a call of `{text}` with other arguments than it names", node)
         self._inlined[text] = function.lineno
         values: list[Any] = []
         variables: dict[str, str | int] = {}
@@ -592,7 +467,7 @@ class _Lowering:
             meant = self._meant(value.id) if isinstance(value, ast.Name) else 0
             if name in arrays and isinstance(meant, str):
                 variables[name] = meant
-                self._given.add(self._name(meant))
+                self._given.add(self.name(meant))
             else:
                 variables[name] = self._local()
                 values.append([variables[name], self._value(value)])
@@ -628,7 +503,7 @@ class _Lowering:
         self._statements += 1
         if not body or self._statements > _STATEMENTS:
             words = "which has too many statements, or an end without `return`"
-            self._refuse(f"a call of `{ast.unparse(node.func)}`, {words}", node)
+            self.refuse(f"a call of `{ast.unparse(node.func)}`, {words}", node)
         first, *rest = body
         assert self._variables is not None
         match first:
@@ -650,7 +525,7 @@ class _Lowering:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return self._returned(rest, node)
             case _:
-                self._refuse(f"a call of `{ast.unparse(node.func)}`, which has other statements", node)
+                self.refuse(f"a call of `{ast.unparse(node.func)}`, which has other statements", node)
         number = self._variables[name] = self._local()
         return {"Let": [[[number, given]], self._returned(rest, node)]}
 

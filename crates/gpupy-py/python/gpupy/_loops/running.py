@@ -16,6 +16,7 @@ from typing import Any
 
 from .._session import written_code
 from . import readers, second_copy
+from .bindings import BLOCKS
 from .entries import Entry
 from .lowering import Functions, Lowered, Unlowered, lowered, place
 from .nests import FoundLoop
@@ -63,9 +64,15 @@ def nests(
         return
     except Unlowered as refused:
         yield loop, node, refused
-    by_place = {
-        (one.lineno, one.col_offset): one for one in ast.walk(node) if isinstance(one, ast.For | ast.While)
-    }
+    # Loops stand in statements, and nodes of expressions are many.
+    by_place: dict[tuple[int, int], Any] = {}
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        for block in BLOCKS.get(type(one), ()):
+            stack += getattr(one, block)
+        if isinstance(one, ast.For | ast.While):
+            by_place[one.lineno, one.col_offset] = one
     for inner in loop.inner:
         yield from nests(inner, by_place[inner.place.line, inner.place.column], calls, known)
 
