@@ -55,11 +55,12 @@ def function(path, name, module):
     """A function of a file whose NumPy is this module; by gpupy with its loops compiled, as in a program."""
     spec = importlib.util.spec_from_file_location(f"{path.stem} by {module.__name__}", path)
     program = importlib.util.module_from_spec(spec)
+    code = script.of_text(path.read_bytes(), str(path)) if module is gpupy else None
     with numpy_is(module):
-        if module is gpupy:
-            exec(script.of_text(path.read_bytes(), str(path)), vars(program))
-        else:
+        if code is None:
             spec.loader.exec_module(program)
+        else:
+            exec(code, vars(program))
     return getattr(program, name)
 
 

@@ -77,6 +77,14 @@ impl RowValue {
         }
     }
 
+    /// The numbers in it.
+    pub fn numbers(&self) -> Vec<FlowRegister> {
+        match self {
+            RowValue::Number(register) => vec![*register],
+            _ => self.parts().into_iter().flat_map(RowValue::numbers).collect(),
+        }
+    }
+
     fn read(&self, found: &mut Vec<FlowRegister>) {
         match self {
             RowValue::Number(register) => found.push(*register),

@@ -52,6 +52,7 @@ impl VersionWriter<'_> {
         let target = self.row(place)?;
         let (array, element) = (target.array, target.element);
         let rows = self.rows_of(value, target.count)?;
+        self.hold(value, &rows, Some(element), target.count)?;
         let scratch = self.scratch(0, target.count);
         let size = self.constant(element.bytes());
         let root = is_in_place.then(|| (value.register(), element.kind()));
@@ -152,6 +153,7 @@ impl VersionWriter<'_> {
         let (_, place) = places.first().ok_or(Unknown)?;
         let count = self.row(place)?.count;
         let rows = self.rows_of(value, count)?;
+        self.hold(value, &rows, None, count)?;
         let first = self.scratch(region, count);
         let size = self.constant(8);
         let mut found = None;
@@ -178,6 +180,34 @@ impl VersionWriter<'_> {
             found.push(row);
         }
         Ok(found)
+    }
+
+    /// Leaves at rows without elements where a number may be none that the rows or the target can hold, which Python
+    /// sees before their length.
+    fn hold(
+        &mut self,
+        value: &RowValue,
+        rows: &[Row],
+        target: Option<ElementType>,
+        count: Slot,
+    ) -> Known<()> {
+        let elements = rows.iter().map(|row| row.element).chain(target);
+        let is_narrow = elements.map(ElementType::kind).any(|kind| kind.range().is_some());
+        let (mut are_pythons, mut is_cast) = (false, false);
+        for number in value.numbers() {
+            let kind = self.unseen(number)?.0;
+            are_pythons |= kind == Kind::Int;
+            let fits = |target: ElementType| {
+                let is_wide = target == ElementType::I64 && kind.class() == SlotClass::Integer;
+                is_wide || target.kind() == kind || target.kind().class() != SlotClass::Integer
+            };
+            is_cast |= matches!(value, RowValue::Number(_)) && !target.is_some_and(fits);
+        }
+        if is_narrow && are_pythons || is_cast {
+            let zero = self.constant(0);
+            self.require(Test::Gt, count, zero);
+        }
+        Ok(())
     }
 
     /// The address of scratch memory for so many elements; leaves where these are more than it has.
