@@ -186,6 +186,31 @@ def test_rows_have_the_bits_of_the_loop_as_written(kernel, dtype, size):
     assert site.runs == 1 and site.leaves == 0, site.words
 
 
+@pytest.mark.parametrize("make", [np.array, gpupy.array])
+@pytest.mark.parametrize(
+    "line", ["x[:, -1] = x[i, :]", "x[i, 1:] = x[i, :-1]", "x[i, ::-1] = x[i]", "x[i] = y[:4]"]
+)
+def test_rows_that_overlap_are_copied_as_their_library_copies_them(make, line):
+    plain, code, (site,) = both(f"def f(x, y):\n    for i in range(4): {line}\n")
+    found = []
+    for one in (plain, code):
+        names = {}
+        exec(one, names)
+        x, y = make(np.arange(16.0).reshape(4, 4)), make(np.arange(7.0))
+        names["f"](x, y)
+        found.append(np.asarray(x).tolist())
+    assert found[0] == found[1] and site.runs == 1
+
+
+def test_numbers_that_rows_cannot_hold_raise_where_there_are_no_elements():
+    f, (site,) = made("def f(x, n):\n    for i in range(n): x[:i] += -1\n")
+    with pytest.raises(OverflowError):
+        f(gpupy.zeros(3, "u1"), 1)
+    x = gpupy.zeros(3)
+    f(x, 3)
+    assert x.tolist() == [-2, -1, 0] and site.runs == 2
+
+
 def test_functions_of_the_module_are_those_that_its_text_defines():
     text = "K = 2\ndef g(v):\n    if v > 3: return v * K\n    v += 1\n    return v\n"
     text += "def f(n):\n    s = 0\n    for i in range(n): s += g(i)\n    return s\n"

@@ -53,6 +53,9 @@ impl VersionWriter<'_> {
         let (array, element) = (target.array, target.element);
         let rows = self.rows_of(value, target.count)?;
         self.hold(value, &rows, Some(element), target.count)?;
+        if let (RowValue::Row(..), [row]) = (value, &rows[..]) {
+            self.apart(*row, target);
+        }
         let scratch = self.scratch(0, target.count);
         let size = self.constant(element.bytes());
         let root = is_in_place.then(|| (value.register(), element.kind()));
@@ -208,6 +211,33 @@ impl VersionWriter<'_> {
             self.require(Test::Gt, count, zero);
         }
         Ok(())
+    }
+
+    /// Leaves where a row is copied to one of NumPy's that it overlaps with, at other strides: NumPy then reads elements
+    /// that it has written.
+    fn apart(&mut self, row: Row, target: Row) {
+        if self.arrays[target.array].as_ref().is_some_and(|array| array.is_ours) {
+            return;
+        }
+        let mut holds = self.compared(Test::Eq, row.stride, target.stride);
+        let [(a_low, a_high), (b_low, b_high)] = [row, target].map(|row| self.reach(row));
+        for (high, low) in [(a_high, b_low), (b_high, a_low)] {
+            let (is_before, either) =
+                (self.compared(Test::Lt, high, low), self.fresh(SlotClass::Integer));
+            self.push(Operation::Integer(Integer::Or, either, holds, is_before));
+            holds = either;
+        }
+        self.push(Operation::Require(holds));
+    }
+
+    /// The lowest and the highest address of a row's elements.
+    fn reach(&mut self, row: Row) -> (Slot, Slot) {
+        let one = self.constant(1);
+        let [last, bytes, end] = [0; 3].map(|_| self.fresh(SlotClass::Integer));
+        self.push(Operation::Integer(Integer::Sub, last, row.count, one));
+        self.push(Operation::Integer(Integer::Mul, bytes, last, row.stride));
+        self.push(Operation::Integer(Integer::Add, end, row.first, bytes));
+        (self.extreme(Test::Lt, row.first, end), self.extreme(Test::Gt, row.first, end))
     }
 
     /// The address of scratch memory for so many elements; leaves where these are more than it has.
