@@ -2,7 +2,7 @@
 //!
 //! Owns [`Nest`]. It comes from Python as JSON; names are numbers in the list of the nest's names. Statements are
 //! counted from the loop on, which is 0, in the order of the text. Not here: which texts become one (gpupy-py),
-//! control flow (`flow.rs`).
+//! control flow (`flow`).
 
 use serde::Deserialize;
 
@@ -93,7 +93,7 @@ pub enum Expression {
     /// A call.
     Call(NamedFunction, Vec<Expression>),
     /// What becomes of rows: one number.
-    Reduce(Reduction, Vec<Expression>),
+    Reduce(SliceReduction, Vec<Expression>),
     /// Numbers for variables of a function that is called, by their numbers, and what it gives.
     Let(Vec<(usize, Expression)>, Box<Expression>),
     /// Such a variable.
@@ -112,7 +112,7 @@ pub enum Index {
 /// Functions of rows that give a number.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Reduction {
+pub enum SliceReduction {
     /// Of two.
     Dot,
     Sum,

@@ -1,19 +1,19 @@
 //! What rows become: sums by the canonical tree, extremes and their places, truth values, products.
 //!
-//! Owns [`RowFunction`] and [`reduction`]. A sum has the bits that `docs/ir.md` gives. Products of floats have those of
-//! the driver that multiplies (`Products`). Not here: the kinds of results (`versions/rows.rs`).
+//! Owns [`RowFunction`] and [`reduction`]. A sum has the bits that `docs/ir.md` gives. Products of floats are
+//! [`DotFunctions`] of the driver that multiplies. Not here: the kinds of results (`versions/rows.rs`).
 
 use std::ops::Add;
 
 use crate::kinds::ElementType;
-use crate::nest::Reduction;
+use crate::nest::SliceReduction;
 
 /// A function of one row or two, each with its address, its stride in bytes, and as many elements; gives bits.
 pub type RowFunction = extern "C" fn(i64, i64, i64, i64, i64) -> i64;
 
 /// Products of two rows of floats, as the driver that computes them outside of loops gives them.
 #[derive(Clone, Copy, Debug)]
-pub struct Products {
+pub struct DotFunctions {
     /// Of `float64`.
     pub of_doubles: RowFunction,
     /// Of `float32`.
@@ -26,44 +26,44 @@ const LANES: usize = 16;
 
 /// The function for rows of a type; `None` where there is none.
 pub(crate) fn reduction(
-    function: Reduction,
+    function: SliceReduction,
     element: ElementType,
-    products: Products,
+    products: DotFunctions,
 ) -> Option<RowFunction> {
     use ElementType::{Bool, F32, F64, I32, I64, U8};
     Some(match (function, element) {
-        (Reduction::Dot, F64) => products.of_doubles,
-        (Reduction::Dot, F32) => products.of_singles,
-        (Reduction::Dot, I64) => dot_of_integers,
-        (Reduction::Sum, F64) => sum_of_doubles,
-        (Reduction::Sum, F32) => sum_of_singles,
-        (Reduction::Sum, I64) => sum_of_integers::<i64>,
-        (Reduction::Sum, I32) => sum_of_integers::<i32>,
-        (Reduction::Sum, Bool) => sum_of_integers::<u8>,
-        (Reduction::Mean, F64) => mean_of_doubles,
-        (Reduction::Mean, F32) => mean_of_singles,
-        (Reduction::Max, F64) => extreme_of_doubles::<true>,
-        (Reduction::Min, F64) => extreme_of_doubles::<false>,
-        (Reduction::Max, I64) => extreme_of_integers::<i64, true>,
-        (Reduction::Min, I64) => extreme_of_integers::<i64, false>,
-        (Reduction::Max, I32) => extreme_of_integers::<i32, true>,
-        (Reduction::Min, I32) => extreme_of_integers::<i32, false>,
-        (Reduction::Max, U8) => extreme_of_integers::<u8, true>,
-        (Reduction::Min, U8) => extreme_of_integers::<u8, false>,
-        (Reduction::Argmax, F64) => place_of::<f64, true>,
-        (Reduction::Argmin, F64) => place_of::<f64, false>,
-        (Reduction::Argmax, I64) => place_of::<i64, true>,
-        (Reduction::Argmin, I64) => place_of::<i64, false>,
-        (Reduction::Argmax, I32) => place_of::<i32, true>,
-        (Reduction::Argmin, I32) => place_of::<i32, false>,
-        (Reduction::Any, Bool | U8) => is_any::<u8>,
-        (Reduction::Any, I32) => is_any::<i32>,
-        (Reduction::Any, I64) => is_any::<i64>,
-        (Reduction::Any, F64) => is_any::<f64>,
-        (Reduction::All, Bool | U8) => is_all::<u8>,
-        (Reduction::All, I32) => is_all::<i32>,
-        (Reduction::All, I64) => is_all::<i64>,
-        (Reduction::All, F64) => is_all::<f64>,
+        (SliceReduction::Dot, F64) => products.of_doubles,
+        (SliceReduction::Dot, F32) => products.of_singles,
+        (SliceReduction::Dot, I64) => dot_of_integers,
+        (SliceReduction::Sum, F64) => sum_of_doubles,
+        (SliceReduction::Sum, F32) => sum_of_singles,
+        (SliceReduction::Sum, I64) => sum_of_integers::<i64>,
+        (SliceReduction::Sum, I32) => sum_of_integers::<i32>,
+        (SliceReduction::Sum, Bool) => sum_of_integers::<u8>,
+        (SliceReduction::Mean, F64) => mean_of_doubles,
+        (SliceReduction::Mean, F32) => mean_of_singles,
+        (SliceReduction::Max, F64) => extreme_of_doubles::<true>,
+        (SliceReduction::Min, F64) => extreme_of_doubles::<false>,
+        (SliceReduction::Max, I64) => extreme_of_integers::<i64, true>,
+        (SliceReduction::Min, I64) => extreme_of_integers::<i64, false>,
+        (SliceReduction::Max, I32) => extreme_of_integers::<i32, true>,
+        (SliceReduction::Min, I32) => extreme_of_integers::<i32, false>,
+        (SliceReduction::Max, U8) => extreme_of_integers::<u8, true>,
+        (SliceReduction::Min, U8) => extreme_of_integers::<u8, false>,
+        (SliceReduction::Argmax, F64) => place_of::<f64, true>,
+        (SliceReduction::Argmin, F64) => place_of::<f64, false>,
+        (SliceReduction::Argmax, I64) => place_of::<i64, true>,
+        (SliceReduction::Argmin, I64) => place_of::<i64, false>,
+        (SliceReduction::Argmax, I32) => place_of::<i32, true>,
+        (SliceReduction::Argmin, I32) => place_of::<i32, false>,
+        (SliceReduction::Any, Bool | U8) => is_any::<u8>,
+        (SliceReduction::Any, I32) => is_any::<i32>,
+        (SliceReduction::Any, I64) => is_any::<i64>,
+        (SliceReduction::Any, F64) => is_any::<f64>,
+        (SliceReduction::All, Bool | U8) => is_all::<u8>,
+        (SliceReduction::All, I32) => is_all::<i32>,
+        (SliceReduction::All, I64) => is_all::<i64>,
+        (SliceReduction::All, F64) => is_all::<f64>,
         _ => return None,
     })
 }

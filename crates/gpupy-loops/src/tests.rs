@@ -1,7 +1,8 @@
 //! Machine code does what the interpreter does, and both leave where they should.
 
 use crate::{
-    ElementType, Given, GivenArray, Kind, Nest, NestVersion, Pause, Products, Reason, flow, layout,
+    DotFunctions, ElementType, Given, GivenArray, Kind, Nest, NestVersion, Pause, Reason, flow,
+    layout,
 };
 
 /// Runs a nest by both; gives the reason and the statement of the exit, and the names' words.
@@ -74,7 +75,7 @@ const ARRAY: Given = Given::Array(GivenArray {
     is_ours: true,
 });
 const ROOM: usize = 8;
-const PRODUCTS: Products = Products { of_doubles: dot, of_singles: dot };
+const PRODUCTS: DotFunctions = DotFunctions { of_doubles: dot, of_singles: dot };
 
 extern "C" fn dot(a: i64, a_stride: i64, count: i64, b: i64, b_stride: i64) -> i64 {
     let at = |first: i64, place: i64| {

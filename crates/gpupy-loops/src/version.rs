@@ -9,7 +9,7 @@ use crate::flow::Flow;
 use crate::interpreter::interpret;
 use crate::machine::MachineCode;
 use crate::pause::Pause;
-use crate::row_functions::Products;
+use crate::row_functions::DotFunctions;
 use crate::versions::{self, Given};
 
 /// Code of a nest for what its names are.
@@ -23,7 +23,7 @@ impl NestVersion {
     pub fn new(
         flow: &Flow,
         given: &[Given],
-        products: Products,
+        products: DotFunctions,
         is_interpreted: bool,
     ) -> Option<Self> {
         let code = versions::code(flow, given, products)?;

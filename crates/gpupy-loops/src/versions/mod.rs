@@ -5,7 +5,7 @@
 //! versions of the loop's body. Names that are not read again carry the number of their kind beside their bits: they
 //! make no version. Where a kind is not known, the code leaves before the statement.
 //!
-//! Not here: operators (`number_operators.rs`), functions (`function_calls.rs`), arrays (`array_elements.rs`), their rows
+//! Not here: operators (`number_operators.rs`), functions (`function_calls.rs`), arrays (`array_elements.rs`), rows
 //! (`rows.rs`).
 
 mod array_elements;
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::code::{Block, BlockEnd, Code, Exit, Integer, Operation, Reason, Slot, Test};
 use crate::flow::{self, Flow, FlowRegister, FlowStep};
 use crate::kinds::{ElementType, Kind, SlotClass};
-use crate::row_functions::Products;
+use crate::row_functions::DotFunctions;
 
 /// What a name is when the nest is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -95,7 +95,7 @@ pub fn layout(names: &[Given], loops: usize) -> (Vec<usize>, usize) {
 }
 
 /// Typed code of a flow for what its names are; `None` where that would be too much of it.
-pub fn code(flow: &Flow, given: &[Given], products: Products) -> Option<Code> {
+pub fn code(flow: &Flow, given: &[Given], products: DotFunctions) -> Option<Code> {
     let mut writer = VersionWriter::new(flow, given, products);
     let steps = flow.blocks.iter().flat_map(|block| &block.steps);
     let rows = steps.filter(|step| matches!(step, FlowStep::Rows(_))).count();
@@ -138,7 +138,7 @@ struct VersionWriter<'a> {
     has_few_bits: Vec<bool>,
     // By name: whether it is an integer at entry.
     is_entered: Vec<bool>,
-    products: Products,
+    products: DotFunctions,
     // The word with the address of scratch memory.
     scratch: u32,
     // Whether an operator on rows does not warn.
@@ -161,7 +161,7 @@ struct VersionWriter<'a> {
 type Waiting = Vec<(Slot, [Slot; 2])>;
 
 impl<'a> VersionWriter<'a> {
-    fn new(flow: &'a Flow, given: &[Given], products: Products) -> Self {
+    fn new(flow: &'a Flow, given: &[Given], products: DotFunctions) -> Self {
         let has_few_bits = given
             .iter()
             .map(|one| !matches!(one, Given::Number(Kind::Int | Kind::I64, false)))

@@ -2,19 +2,18 @@
 //!
 //! A statement on rows computes all values into scratch memory first, so that it is left before its effect, and so that
 //! what it reads may be what it writes. Rows have one length, or one number stands for all. Not here: which
-//! expressions are rows (`flow_rows.rs`), functions of whole rows (`row_functions.rs`).
+//! expressions are rows (`flow/row_work.rs`), functions of whole rows (`row_functions.rs`).
 
 use super::{Known, Unknown, VersionWriter};
 use crate::code::{BlockEnd, Integer, Operation, Slot, Test};
-use crate::flow::FlowRegister;
-use crate::flow_rows::{AxisIndex, RowPlace, RowValue, RowWork};
+use crate::flow::{AxisIndex, FlowRegister, SlicePlace, SliceValue, SliceWork};
 use crate::kinds::{ElementType, Kind, SlotClass};
-use crate::nest::{BinaryOperator, Name, Reduction};
+use crate::nest::{BinaryOperator, Name, SliceReduction};
 use crate::row_functions::reduction;
 
 /// A row: its first address, bytes from an element to the next, how many elements.
 #[derive(Clone, Copy)]
-struct Row {
+struct LocatedRow {
     array: Name,
     element: ElementType,
     first: Slot,
@@ -23,16 +22,16 @@ struct Row {
 }
 
 impl VersionWriter<'_> {
-    pub(super) fn rows(&mut self, work: &RowWork) -> Known<()> {
+    pub(super) fn rows(&mut self, work: &SliceWork) -> Known<()> {
         // Of numbers NumPy may warn before it looks at rows, which may have no elements.
         self.look()?;
         let (number, blocks, operations) =
             (self.number, self.blocks.len(), self.operations.clone());
         let found = match work {
-            RowWork::Store(place, value, converted, is_in_place) => {
+            SliceWork::Store(place, value, converted, is_in_place) => {
                 self.store_row(place, value, *converted, *is_in_place)
             }
-            RowWork::Reduce(to, function, given) => self.reduce_rows(*to, *function, given),
+            SliceWork::Reduce(to, function, given) => self.reduce_rows(*to, *function, given),
         };
         if found.is_err() {
             // What is not known is not known of rows without elements either.
@@ -44,8 +43,8 @@ impl VersionWriter<'_> {
 
     fn store_row(
         &mut self,
-        place: &RowPlace,
-        value: &RowValue,
+        place: &SlicePlace,
+        value: &SliceValue,
         converted: FlowRegister,
         is_in_place: bool,
     ) -> Known<()> {
@@ -53,7 +52,7 @@ impl VersionWriter<'_> {
         let (array, element) = (target.array, target.element);
         let rows = self.rows_of(value, target.count)?;
         self.hold(value, &rows, Some(element), target.count)?;
-        if let (RowValue::Row(..), [row]) = (value, &rows[..]) {
+        if let (SliceValue::Row(..), [row]) = (value, &rows[..]) {
             self.apart(*row, target);
         }
         let scratch = self.scratch(0, target.count);
@@ -87,10 +86,10 @@ impl VersionWriter<'_> {
     fn reduce_rows(
         &mut self,
         to: FlowRegister,
-        function: Reduction,
-        given: &[RowValue],
+        function: SliceReduction,
+        given: &[SliceValue],
     ) -> Known<()> {
-        let mut found: Vec<Row> = Vec::new();
+        let mut found: Vec<LocatedRow> = Vec::new();
         for (region, value) in given.iter().enumerate() {
             let places = value.rows();
             let is_ours =
@@ -100,7 +99,7 @@ impl VersionWriter<'_> {
                 return Err(Unknown);
             }
             found.push(match value {
-                RowValue::Row(_, place) => self.row(place)?,
+                SliceValue::Row(_, place) => self.row(place)?,
                 _ => self.computed(value, region)?,
             });
             if let [first, .., last] = found[..] {
@@ -108,24 +107,24 @@ impl VersionWriter<'_> {
             }
         }
         let (Some(first), Some(last)) = (found.first(), found.last()) else { return Err(Unknown) };
-        let takes = if function == Reduction::Dot { 2 } else { 1 };
+        let takes = if function == SliceReduction::Dot { 2 } else { 1 };
         if first.element != last.element || found.len() != takes {
             return Err(Unknown);
         }
         let kind = match function {
-            Reduction::Any | Reduction::All => Kind::NumpyBool,
-            Reduction::Argmax | Reduction::Argmin => Kind::I64,
-            Reduction::Sum if first.element.kind().class() == SlotClass::Integer => Kind::I64,
+            SliceReduction::Any | SliceReduction::All => Kind::NumpyBool,
+            SliceReduction::Argmax | SliceReduction::Argmin => Kind::I64,
+            SliceReduction::Sum if first.element.kind().class() == SlotClass::Integer => Kind::I64,
             _ => first.element.kind(),
         };
         let called = reduction(function, first.element, self.products).ok_or(Unknown)?;
         if matches!(
             function,
-            Reduction::Max
-                | Reduction::Min
-                | Reduction::Mean
-                | Reduction::Argmax
-                | Reduction::Argmin
+            SliceReduction::Max
+                | SliceReduction::Min
+                | SliceReduction::Mean
+                | SliceReduction::Argmax
+                | SliceReduction::Argmin
         ) {
             let zero = self.constant(0);
             self.require(Test::Gt, first.count, zero);
@@ -134,7 +133,7 @@ impl VersionWriter<'_> {
         let result = self.fresh(kind.class());
         self.push(Operation::CallRow(called, result, given));
         match (function, kind.class()) {
-            (Reduction::Argmax | Reduction::Argmin, _) => {
+            (SliceReduction::Argmax | SliceReduction::Argmin, _) => {
                 let zero = self.constant(0);
                 self.require(Test::GtE, result, zero);
             }
@@ -151,7 +150,7 @@ impl VersionWriter<'_> {
     }
 
     /// A row of values in scratch memory.
-    fn computed(&mut self, value: &RowValue, region: usize) -> Known<Row> {
+    fn computed(&mut self, value: &SliceValue, region: usize) -> Known<LocatedRow> {
         let places = value.rows();
         let (_, place) = places.first().ok_or(Unknown)?;
         let count = self.row(place)?.count;
@@ -171,11 +170,11 @@ impl VersionWriter<'_> {
         })?;
         let element = found.ok_or(Unknown)?;
         let array = place.array;
-        Ok(Row { array, element, first, stride: size, count })
+        Ok(LocatedRow { array, element, first, stride: size, count })
     }
 
     /// The rows of a value, which have as many elements.
-    fn rows_of(&mut self, value: &RowValue, count: Slot) -> Known<Vec<Row>> {
+    fn rows_of(&mut self, value: &SliceValue, count: Slot) -> Known<Vec<LocatedRow>> {
         let mut found = Vec::new();
         for (_, place) in value.rows() {
             let row = self.row(place)?;
@@ -189,8 +188,8 @@ impl VersionWriter<'_> {
     /// sees before their length.
     fn hold(
         &mut self,
-        value: &RowValue,
-        rows: &[Row],
+        value: &SliceValue,
+        rows: &[LocatedRow],
         target: Option<ElementType>,
         count: Slot,
     ) -> Known<()> {
@@ -204,7 +203,7 @@ impl VersionWriter<'_> {
                 let is_wide = target == ElementType::I64 && kind.class() == SlotClass::Integer;
                 is_wide || target.kind() == kind || target.kind().class() != SlotClass::Integer
             };
-            is_cast |= matches!(value, RowValue::Number(_)) && !target.is_some_and(fits);
+            is_cast |= matches!(value, SliceValue::Number(_)) && !target.is_some_and(fits);
         }
         if is_narrow && are_pythons || is_cast {
             let zero = self.constant(0);
@@ -213,9 +212,9 @@ impl VersionWriter<'_> {
         Ok(())
     }
 
-    /// Leaves where a row is copied to one of NumPy's that it overlaps with, at other strides: NumPy then reads elements
-    /// that it has written.
-    fn apart(&mut self, row: Row, target: Row) {
+    /// Leaves where a row is copied to one of NumPy's that it overlaps with, at other strides: NumPy then reads
+    /// elements that it has written.
+    fn apart(&mut self, row: LocatedRow, target: LocatedRow) {
         if self.arrays[target.array].as_ref().is_some_and(|array| array.is_ours) {
             return;
         }
@@ -231,7 +230,7 @@ impl VersionWriter<'_> {
     }
 
     /// The lowest and the highest address of a row's elements.
-    fn reach(&mut self, row: Row) -> (Slot, Slot) {
+    fn reach(&mut self, row: LocatedRow) -> (Slot, Slot) {
         let one = self.constant(1);
         let [last, bytes, end] = [0; 3].map(|_| self.fresh(SlotClass::Integer));
         self.push(Operation::Integer(Integer::Sub, last, row.count, one));
@@ -285,8 +284,8 @@ impl VersionWriter<'_> {
     /// place in an array of a kind, where it is of another kind.
     fn element(
         &mut self,
-        value: &RowValue,
-        rows: &[Row],
+        value: &SliceValue,
+        rows: &[LocatedRow],
         at: Slot,
         root: Option<(FlowRegister, Kind)>,
     ) -> Known<()> {
@@ -298,27 +297,32 @@ impl VersionWriter<'_> {
     /// Whether it is gpupy's: its operators and functions do not warn.
     fn part(
         &mut self,
-        value: &RowValue,
-        rows: &mut std::slice::Iter<'_, Row>,
+        value: &SliceValue,
+        rows: &mut std::slice::Iter<'_, LocatedRow>,
         at: Slot,
         root: Option<(FlowRegister, Kind)>,
     ) -> Known<bool> {
         Ok(match value {
-            RowValue::Number(_) => false,
-            RowValue::Row(to, _) => {
+            SliceValue::Number(_) => false,
+            SliceValue::Row(to, _) => {
                 let row = *rows.next().ok_or(Unknown)?;
                 let place = self.walked(row.first, row.stride, at);
                 let home = self.define(*to, row.element.kind());
                 self.push(Operation::Read(row.element, home, place));
                 self.arrays[row.array].as_ref().is_some_and(|array| array.is_ours)
             }
-            RowValue::Binary(to, operation, left, right) => {
-                let is_ours =
-                    self.part(left, rows, at, root)? | self.part(right, rows, at, root)?;
+            SliceValue::Binary(to, operation, left, right) => {
+                let (mut is_ours, mut are_ours) = (false, true);
+                for part in [left, right] {
+                    let is_one = self.part(part, rows, at, root)?;
+                    is_ours |= is_one;
+                    are_ours &= is_one || part.rows().is_empty();
+                }
                 let (left, right) = (left.register(), right.register());
                 let (a, b) = (self.unseen(left)?.0, self.unseen(right)?.0);
                 let is_cast = root.is_some_and(|(root, kind)| root == *to && kind != a.with(b));
-                self.is_silent = is_ours && !is_cast;
+                // An operator of ours and NumPy's arrays may be NumPy's.
+                self.is_silent = is_ours && are_ours && !is_cast;
                 match operation {
                     BinaryOperator::Pow if self.constants.get(&right) == Some(&2) => {
                         self.binary(BinaryOperator::Mult, *to, left, left)?;
@@ -333,23 +337,23 @@ impl VersionWriter<'_> {
                 }
                 is_ours
             }
-            RowValue::Unary(to, operation, operand) => {
+            SliceValue::Unary(to, operation, operand) => {
                 let is_ours = self.part(operand, rows, at, root)?;
                 self.unary(*operation, *to, operand.register())?;
                 is_ours
             }
-            RowValue::Compare(to, comparison, left, right) => {
+            SliceValue::Compare(to, comparison, left, right) => {
                 let is_ours =
                     self.part(left, rows, at, root)? | self.part(right, rows, at, root)?;
                 self.compare(*comparison, *to, left.register(), right.register())?;
                 is_ours
             }
-            RowValue::Call(to, function, given) => {
+            SliceValue::Call(to, function, given) => {
                 let mut is_ours = false;
                 for one in given {
                     is_ours |= self.part(one, rows, at, root)?;
                 }
-                let given: Vec<_> = given.iter().map(RowValue::register).collect();
+                let given: Vec<_> = given.iter().map(SliceValue::register).collect();
                 self.call(*function, *to, &given)?;
                 is_ours
             }
@@ -357,7 +361,7 @@ impl VersionWriter<'_> {
     }
 
     /// Where a row is.
-    fn row(&mut self, place: &RowPlace) -> Known<Row> {
+    fn row(&mut self, place: &SlicePlace) -> Known<LocatedRow> {
         let array = place.array;
         let one = self.arrays[array].as_ref().ok_or(Unknown)?;
         if self.flow.is_bound[array] || place.index.len() > one.extents.len() {
@@ -397,7 +401,7 @@ impl VersionWriter<'_> {
         let (stride, count) = found.ok_or(Unknown)?;
         let first = self.fresh(SlotClass::Integer);
         self.push(Operation::Address(first, base, terms, None));
-        Ok(Row { array, element, first, stride, count })
+        Ok(LocatedRow { array, element, first, stride, count })
     }
 
     /// Of a slice: its first place, if that is not 0, how many elements it has, and its step.

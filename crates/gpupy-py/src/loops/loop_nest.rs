@@ -4,7 +4,7 @@
 
 use super::entry_values::{Entered, Types};
 use gpupy_core::DType;
-use gpupy_loops::{Flow, Given, Nest, NestVersion, Pause, Products, Reason, flow};
+use gpupy_loops::{DotFunctions, Flow, Given, Nest, NestVersion, Pause, Reason, flow};
 use lru::LruCache;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -143,8 +143,8 @@ impl LoopNest {
     }
 }
 
-const PRODUCTS: Products =
-    Products { of_doubles: product_of_doubles, of_singles: product_of_singles };
+const PRODUCTS: DotFunctions =
+    DotFunctions { of_doubles: product_of_doubles, of_singles: product_of_singles };
 
 extern "C" fn product_of_doubles(a: i64, a_bytes: i64, terms: i64, b: i64, b_bytes: i64) -> i64 {
     product(DType::F64, terms, (a, a_bytes), (b, b_bytes))

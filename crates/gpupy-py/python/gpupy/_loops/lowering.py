@@ -12,54 +12,24 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
 from .._kernel.source import Place
+from .bindings import with_elements
+from .callables import COMPILED, CONSTANTS, MANY, OF_ROWS
 from .iterations import Iteration, items_of, length, pattern, range_of, rounds_of, spec_of
 
 _UNARY = {ast.USub: "USub", ast.UAdd: "UAdd", ast.Invert: "Invert", ast.Not: "Not"}
 _COMPARED = {ast.Eq: "Eq", ast.NotEq: "NotEq", ast.Lt: "Lt", ast.LtE: "LtE", ast.Gt: "Gt", ast.GtE: "GtE"}
-_FUNCTIONS: dict[str, Any] = {
-    "builtins.abs": "Abs",
-    "builtins.bool": "Bool",
-    "builtins.float": "Float",
-    "builtins.int": "Int",
-    "builtins.max": "Max",
-    "builtins.min": "Min",
-    "math.ceil": "MathCeil",
-    "math.floor": "MathFloor",
-    "numpy.abs": "NumpyAbs",
-    "numpy.absolute": "NumpyAbs",
-    "numpy.float32": "NumpyFloat32",
-    "numpy.float64": "NumpyFloat64",
-    "numpy.int64": "NumpyInt64",
-    "numpy.maximum": "NumpyMaximum",
-    "numpy.minimum": "NumpyMinimum",
-    "numpy.sqrt": "NumpySqrt",
-}
-_FUNCTIONS.update(
-    (f"math.{name}", {"Math1": name.capitalize()})
-    for name in "acos asin atan cos cosh exp expm1 fabs log log10 log1p log2 sin sinh sqrt tan tanh".split()
-)
-_FUNCTIONS.update(
-    (f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow")
-)
-# Functions and methods that make a number of rows.
-_REDUCTIONS = frozenset("all any argmax argmin dot max mean min sum".split())
-# How many arguments functions take; others take one.
-_MANY = {"Max": (2, 99), "Min": (2, 99), "NumpyMaximum": (2, 2), "NumpyMinimum": (2, 2)}
-# Numbers that modules have.
-_CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "tau": math.tau}
 # Rounds that a loop is taken to have where neither its names nor the loops around it tell.
 _ROUNDS_OF_FOR, _ROUNDS_OF_WHILE = 10, 1000
 # Statements of functions that stand in the place of calls, at most.
 _STATEMENTS = 100
 # Steps that an operation on a row takes in Python.
-_STEPS_OF_ROW = 10
+_STEPS_OF_ROW = 20
 
 
 class Unlowered(Exception):
@@ -399,9 +369,9 @@ class _Lowering:
                 return {"Extent": [self._array(name, node), -axis]}
             case ast.Subscript():
                 return {"Element": self._element(node)}
-            case ast.Attribute(value=ast.Name(id=root), attr=attribute) if attribute in _CONSTANTS:
+            case ast.Attribute(value=ast.Name(id=root), attr=attribute) if attribute in CONSTANTS:
                 self._is_shared(root, node)
-                value = _CONSTANTS[attribute]
+                value = CONSTANTS[attribute]
                 self._constants[f"{root}.{attribute}"] = value
                 return self._constant(value, node)
             case ast.Call():
@@ -432,17 +402,17 @@ class _Lowering:
             self._called[text] = full
             return {"Extent": [self._array(node.args[0].id, node), 0]}
         module, _, last = full.rpartition(".")
-        if module == "numpy" and last in _REDUCTIONS:
+        if module == "numpy" and last in OF_ROWS:
             self._called[text] = full
             return self._reduced(last, node.args, node)
-        if isinstance(node.func, ast.Attribute) and not full and node.func.attr in _REDUCTIONS:
+        if isinstance(node.func, ast.Attribute) and not full and node.func.attr in OF_ROWS:
             return self._reduced(node.func.attr, [node.func.value, *node.args], node)
-        function = _FUNCTIONS.get(full)
+        function = COMPILED.get(full)
         if function is None:
             self.refuse(f"a call of `{text}`", node)
         low, high = (2, 2) if isinstance(function, dict) and "Math2" in function else (1, 1)
         if isinstance(function, str):
-            low, high = _MANY.get(function, (1, 1))
+            low, high = MANY.get(function, (1, 1))
         if not low <= len(node.args) <= high:
             self.refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
         self._called[text] = full
@@ -462,7 +432,7 @@ class _Lowering:
         self._inlined[text] = function.lineno
         values: list[Any] = []
         variables: dict[str, str | int] = {}
-        arrays = self._arrays(function)
+        arrays = with_elements(function, self._functions)
         for name, value in zip(names, node.args, strict=True):
             meant = self._meant(value.id) if isinstance(value, ast.Name) else 0
             if name in arrays and isinstance(meant, str):
@@ -475,24 +445,6 @@ class _Lowering:
         found = self._returned(function.body, node)
         self._variables = before
         return {"Let": [values, found]}
-
-    def _arrays(self, function: ast.FunctionDef) -> set[str]:
-        """The names in a function that have elements."""
-        found: set[str] = set()
-        for node in ast.walk(function):
-            inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                called = self._functions.get(node.func.id)
-                if called is not None and called is not function:
-                    names = [one.arg for one in (*called.args.posonlyargs, *called.args.args)]
-                    arrays = self._arrays(called)
-                    given = zip(names, node.args, strict=False)
-                    found |= {one.id for name, one in given if name in arrays and isinstance(one, ast.Name)}
-                elif node.func.id == "len":
-                    found |= {one.id for one in node.args if isinstance(one, ast.Name)}
-            if isinstance(inner, ast.Name):
-                found.add(inner.id)
-        return found
 
     def _local(self) -> int:
         self._locals += 1

@@ -2,16 +2,19 @@
 //!
 //! Owns [`Flow`], [`Block`], [`FlowStep`] and [`FlowEnd`]. A register is a name's or a temporary's. Invariants: in one
 //! statement no step that may leave stands behind one that has an effect (the store of an element, a name that is
-//! bound), so that a nest is left before a statement's first effect. Not here: types (`versions`).
+//! bound), so that a nest is left before a statement's first effect. Not here: rows (`row_work.rs`),
+//! types (`versions`).
+
+mod row_work;
 
 use rustc_hash::FxHashMap;
 
 use crate::called_functions::NamedFunction;
-use crate::flow_rows::{RowWork, rows_of};
 use crate::nest::{
     BinaryOperator, Comparison, Does, Expression, Index, Name, Nest, Statement, Target,
     UnaryOperator,
 };
+pub use row_work::{AxisIndex, SlicePlace, SliceValue, SliceWork};
 
 /// Where a value is, names first.
 pub type FlowRegister = usize;
@@ -46,7 +49,7 @@ pub enum FlowStep {
     /// An axis's length.
     Extent(FlowRegister, Name, isize),
     /// Work on rows of arrays.
-    Rows(Box<RowWork>),
+    Rows(Box<SliceWork>),
     /// What no code knows.
     Unknown,
     /// The loop's state from the values of its `range`.
@@ -168,10 +171,10 @@ pub fn flow(nest: &Nest, axes: &[usize]) -> Flow {
     writer.flow
 }
 
-pub(crate) struct FlowWriter<'a> {
+struct FlowWriter<'a> {
     flow: Flow,
     /// By name: how many axes it has.
-    pub(crate) axes: &'a [usize],
+    axes: &'a [usize],
     current: usize,
     // Variables of functions that are called.
     locals: FxHashMap<usize, FlowRegister>,
@@ -191,12 +194,12 @@ impl FlowWriter<'_> {
         self.flow.blocks.len() - 1
     }
 
-    pub(crate) fn register(&mut self) -> FlowRegister {
+    fn register(&mut self) -> FlowRegister {
         self.flow.registers += 1;
         self.flow.registers - 1
     }
 
-    pub(crate) fn step(&mut self, step: FlowStep) {
+    fn step(&mut self, step: FlowStep) {
         self.flow.blocks[self.current].steps.push(step);
     }
 
@@ -221,11 +224,11 @@ impl FlowWriter<'_> {
         let begin = self.block(number);
         self.go_on(begin);
         match &statement.does {
-            Does::Assign(targets, value) if rows_of(self.axes, targets, value) => {
+            Does::Assign(targets, value) if row_work::rows_of(self.axes, targets, value) => {
                 self.assign_rows(targets, None, value);
             }
             Does::InPlace(target, operation, value)
-                if rows_of(self.axes, std::slice::from_ref(target), value) =>
+                if row_work::rows_of(self.axes, std::slice::from_ref(target), value) =>
             {
                 self.assign_rows(std::slice::from_ref(target), Some(*operation), value);
             }
@@ -454,7 +457,7 @@ impl FlowWriter<'_> {
         found
     }
 
-    pub(crate) fn value(&mut self, expression: &Expression) -> FlowRegister {
+    fn value(&mut self, expression: &Expression) -> FlowRegister {
         if let Expression::Name(name) = expression {
             return *name;
         }

@@ -1,12 +1,13 @@
 //! Rows of arrays in a flow: the work of one statement on slices with one axis.
 //!
-//! Owns [`RowWork`], [`RowValue`] and [`RowPlace`]. A row is what an index leaves with one axis: `a[i, 1:]`, `a[i]`, `a`.
-//! Numbers are computed first, then all rows are one step. Not here: its loops and types (`versions/rows.rs`).
+//! Owns [`SliceWork`], [`SliceValue`] and [`SlicePlace`]. A row is what an index leaves with one axis: `a[i, 1:]`,
+//! `a[i]`, `a`. Numbers are computed first, then all rows are one step. Not here: its loops and
+//! types (`versions/rows.rs`).
 
+use super::{FlowRegister, FlowStep, FlowWriter};
 use crate::called_functions::NamedFunction;
-use crate::flow::{FlowRegister, FlowStep, FlowWriter};
 use crate::nest::{
-    BinaryOperator, Comparison, Expression, Index, Name, Reduction, Target, UnaryOperator,
+    BinaryOperator, Comparison, Expression, Index, Name, SliceReduction, Target, UnaryOperator,
 };
 
 /// What stands for an axis.
@@ -20,7 +21,7 @@ pub enum AxisIndex {
 
 /// Elements of an array along one axis.
 #[derive(Debug, Clone)]
-pub struct RowPlace {
+pub struct SlicePlace {
     /// The array.
     pub array: Name,
     /// For each of its first axes; others are whole.
@@ -29,72 +30,72 @@ pub struct RowPlace {
 
 /// What is computed for each element of rows; registers get the elements' values.
 #[derive(Debug, Clone)]
-pub enum RowValue {
+pub enum SliceValue {
     /// One number for all.
     Number(FlowRegister),
     /// The element.
-    Row(FlowRegister, RowPlace),
+    Row(FlowRegister, SlicePlace),
     /// An operator.
-    Binary(FlowRegister, BinaryOperator, Box<RowValue>, Box<RowValue>),
+    Binary(FlowRegister, BinaryOperator, Box<SliceValue>, Box<SliceValue>),
     /// An operator.
-    Unary(FlowRegister, UnaryOperator, Box<RowValue>),
+    Unary(FlowRegister, UnaryOperator, Box<SliceValue>),
     /// A comparison.
-    Compare(FlowRegister, Comparison, Box<RowValue>, Box<RowValue>),
+    Compare(FlowRegister, Comparison, Box<SliceValue>, Box<SliceValue>),
     /// A call.
-    Call(FlowRegister, NamedFunction, Vec<RowValue>),
+    Call(FlowRegister, NamedFunction, Vec<SliceValue>),
 }
 
-impl RowValue {
+impl SliceValue {
     /// The register of an element's value.
     pub fn register(&self) -> FlowRegister {
         match self {
-            RowValue::Number(to)
-            | RowValue::Row(to, _)
-            | RowValue::Binary(to, ..)
-            | RowValue::Unary(to, ..)
-            | RowValue::Compare(to, ..)
-            | RowValue::Call(to, ..) => *to,
+            SliceValue::Number(to)
+            | SliceValue::Row(to, _)
+            | SliceValue::Binary(to, ..)
+            | SliceValue::Unary(to, ..)
+            | SliceValue::Compare(to, ..)
+            | SliceValue::Call(to, ..) => *to,
         }
     }
 
     /// The values that it is made of.
-    fn parts(&self) -> Vec<&RowValue> {
+    fn parts(&self) -> Vec<&SliceValue> {
         match self {
-            RowValue::Number(_) | RowValue::Row(..) => vec![],
-            RowValue::Binary(_, _, left, right) | RowValue::Compare(_, _, left, right) => {
+            SliceValue::Number(_) | SliceValue::Row(..) => vec![],
+            SliceValue::Binary(_, _, left, right) | SliceValue::Compare(_, _, left, right) => {
                 vec![&**left, &**right]
             }
-            RowValue::Unary(_, _, operand) => vec![&**operand],
-            RowValue::Call(_, _, given) => given.iter().collect(),
+            SliceValue::Unary(_, _, operand) => vec![&**operand],
+            SliceValue::Call(_, _, given) => given.iter().collect(),
         }
     }
 
     /// The rows in it.
-    pub fn rows(&self) -> Vec<(FlowRegister, &RowPlace)> {
+    pub fn rows(&self) -> Vec<(FlowRegister, &SlicePlace)> {
         match self {
-            RowValue::Row(to, place) => vec![(*to, place)],
-            _ => self.parts().into_iter().flat_map(RowValue::rows).collect(),
+            SliceValue::Row(to, place) => vec![(*to, place)],
+            _ => self.parts().into_iter().flat_map(SliceValue::rows).collect(),
         }
     }
 
     /// The numbers in it.
     pub fn numbers(&self) -> Vec<FlowRegister> {
         match self {
-            RowValue::Number(register) => vec![*register],
-            _ => self.parts().into_iter().flat_map(RowValue::numbers).collect(),
+            SliceValue::Number(register) => vec![*register],
+            _ => self.parts().into_iter().flat_map(SliceValue::numbers).collect(),
         }
     }
 
     fn read(&self, found: &mut Vec<FlowRegister>) {
         match self {
-            RowValue::Number(register) => found.push(*register),
-            RowValue::Row(_, place) => place.read(found),
+            SliceValue::Number(register) => found.push(*register),
+            SliceValue::Row(_, place) => place.read(found),
             _ => self.parts().into_iter().for_each(|part| part.read(found)),
         }
     }
 }
 
-impl RowPlace {
+impl SlicePlace {
     fn read(&self, found: &mut Vec<FlowRegister>) {
         for one in &self.index {
             match one {
@@ -107,24 +108,24 @@ impl RowPlace {
 
 /// What is done with rows.
 #[derive(Debug, Clone)]
-pub enum RowWork {
+pub enum SliceWork {
     /// Stores values; a register for them as the array has them; whether NumPy casts them as for `+=`.
-    Store(RowPlace, RowValue, FlowRegister, bool),
+    Store(SlicePlace, SliceValue, FlowRegister, bool),
     /// A number.
-    Reduce(FlowRegister, Reduction, Vec<RowValue>),
+    Reduce(FlowRegister, SliceReduction, Vec<SliceValue>),
 }
 
-impl RowWork {
+impl SliceWork {
     /// The register that it writes, and those that it reads.
     pub fn registers(&self) -> (Option<FlowRegister>, Vec<FlowRegister>) {
         let mut found = Vec::new();
         match self {
-            RowWork::Store(place, value, ..) => {
+            SliceWork::Store(place, value, ..) => {
                 place.read(&mut found);
                 value.read(&mut found);
                 (None, found)
             }
-            RowWork::Reduce(to, _, given) => {
+            SliceWork::Reduce(to, _, given) => {
                 given.iter().for_each(|one| one.read(&mut found));
                 (Some(*to), found)
             }
@@ -155,7 +156,7 @@ fn axes_of_element(axes: &[usize], name: Name, index: &[Index]) -> usize {
 }
 
 /// Whether an assignment is one of rows.
-pub(crate) fn rows_of(axes: &[usize], targets: &[Target], value: &Expression) -> bool {
+pub(super) fn rows_of(axes: &[usize], targets: &[Target], value: &Expression) -> bool {
     let is_row = |target: &Target| match target {
         Target::Element(name, index) => axes_of_element(axes, *name, index) > 0,
         _ => false,
@@ -165,7 +166,7 @@ pub(crate) fn rows_of(axes: &[usize], targets: &[Target], value: &Expression) ->
 
 impl FlowWriter<'_> {
     /// Stores a value in a row: of rows, or one number.
-    pub(crate) fn assign_rows(
+    pub(super) fn assign_rows(
         &mut self,
         targets: &[Target],
         operation: Option<BinaryOperator>,
@@ -180,26 +181,31 @@ impl FlowWriter<'_> {
         let place = self.row_place(*array, index);
         let Some(mut value) = self.row_value(value) else { return self.step(FlowStep::Unknown) };
         if let Some(operation) = operation {
-            let old = Box::new(RowValue::Row(self.register(), place.clone()));
-            value = RowValue::Binary(self.register(), operation, old, Box::new(value));
+            let old = Box::new(SliceValue::Row(self.register(), place.clone()));
+            value = SliceValue::Binary(self.register(), operation, old, Box::new(value));
         }
         let converted = self.register();
-        let work = RowWork::Store(place, value, converted, operation.is_some());
+        let work = SliceWork::Store(place, value, converted, operation.is_some());
         self.step(FlowStep::Rows(Box::new(work)));
     }
 
     /// A number that a function makes of rows.
-    pub(crate) fn reduce(&mut self, to: FlowRegister, function: Reduction, given: &[Expression]) {
+    pub(super) fn reduce(
+        &mut self,
+        to: FlowRegister,
+        function: SliceReduction,
+        given: &[Expression],
+    ) {
         let mut values = Vec::new();
         for one in given {
             let value = if axes_of(self.axes, one) == 1 { self.row_value(one) } else { None };
             let Some(value) = value else { return self.step(FlowStep::Unknown) };
             values.push(value);
         }
-        self.step(FlowStep::Rows(Box::new(RowWork::Reduce(to, function, values))));
+        self.step(FlowStep::Rows(Box::new(SliceWork::Reduce(to, function, values))));
     }
 
-    fn row_place(&mut self, array: Name, index: &[Index]) -> RowPlace {
+    fn row_place(&mut self, array: Name, index: &[Index]) -> SlicePlace {
         let mut found = Vec::new();
         for one in index {
             found.push(match one {
@@ -211,28 +217,28 @@ impl FlowWriter<'_> {
                 }
             });
         }
-        RowPlace { array, index: found }
+        SlicePlace { array, index: found }
     }
 
-    fn row_value(&mut self, expression: &Expression) -> Option<RowValue> {
+    fn row_value(&mut self, expression: &Expression) -> Option<SliceValue> {
         if axes_of(self.axes, expression) == 0 {
-            return Some(RowValue::Number(self.value(expression)));
+            return Some(SliceValue::Number(self.value(expression)));
         }
         let to = self.register();
         Some(match expression {
-            Expression::Name(name) => RowValue::Row(to, self.row_place(*name, &[])),
-            Expression::Element(name, index) => RowValue::Row(to, self.row_place(*name, index)),
+            Expression::Name(name) => SliceValue::Row(to, self.row_place(*name, &[])),
+            Expression::Element(name, index) => SliceValue::Row(to, self.row_place(*name, index)),
             Expression::Binary(operation, left, right) => {
                 let (left, right) = (self.row_value(left)?, self.row_value(right)?);
-                RowValue::Binary(to, *operation, Box::new(left), Box::new(right))
+                SliceValue::Binary(to, *operation, Box::new(left), Box::new(right))
             }
             Expression::Unary(operation, operand) if *operation != UnaryOperator::Not => {
-                RowValue::Unary(to, *operation, Box::new(self.row_value(operand)?))
+                SliceValue::Unary(to, *operation, Box::new(self.row_value(operand)?))
             }
             Expression::Compare(left, others) => {
                 let [(comparison, right)] = &others[..] else { return None };
                 let (left, right) = (self.row_value(left)?, self.row_value(right)?);
-                RowValue::Compare(to, *comparison, Box::new(left), Box::new(right))
+                SliceValue::Compare(to, *comparison, Box::new(left), Box::new(right))
             }
             Expression::Call(function, given) => {
                 let of_rows = matches!(
@@ -245,7 +251,7 @@ impl FlowWriter<'_> {
                 );
                 let given =
                     given.iter().map(|one| self.row_value(one)).collect::<Option<Vec<_>>>()?;
-                of_rows.then_some(RowValue::Call(to, *function, given))?
+                of_rows.then_some(SliceValue::Call(to, *function, given))?
             }
             _ => return None,
         })
