@@ -1,4 +1,4 @@
-"""Programs that are loops over elements, as people write them with NumPy.
+"""Programs that are loops over elements and rows, as people write them with NumPy.
 
 ``python benches/loop_programs.py 5`` prints a line of JSON with the seconds of each program, of its first
 run and the best of five; run by ``python -m gpupy`` its loops are compiled. Each program is a function of
@@ -171,6 +171,32 @@ def gauss_laplace(a, b):
     return b
 
 
+def elimination(a):
+    n = a.shape[0]
+    for k in range(n - 1):
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            a[i, k:] -= factor * a[k, k:]
+    return a
+
+
+def thomas(c, d):
+    n = d.shape[0]
+    for k in range(1, n):
+        d[k, :] = (d[k, :] + d[k - 1, :]) * c[k]
+    for k in range(n - 2, -1, -1):
+        d[k, :] += c[k] * d[k + 1, :]
+    return d
+
+
+def rank_update(alpha, a, c):
+    for i in range(a.shape[0]):
+        c[i, : i + 1] *= 0.5
+        for k in range(a.shape[1]):
+            c[i, : i + 1] += alpha * a[i, k] * a[: i + 1, k]
+    return c
+
+
 def _matrix(np, n):
     rng = np.random.default_rng(1)
     return rng.random((n, n)) + n * np.eye(n)
@@ -212,6 +238,17 @@ CASES = {
         gauss_laplace,
         lambda np, n: (np.random.default_rng(9).random((n, n)), np.ones((n, n))),
         400,
+    ),
+    "elimination": (elimination, lambda np, n: (_matrix(np, n),), 150),
+    "thomas": (
+        thomas,
+        lambda np, n: (np.random.default_rng(10).random(n), np.random.default_rng(11).random((n, 64))),
+        2000,
+    ),
+    "rank_update": (
+        rank_update,
+        lambda np, n: (1.5, np.random.default_rng(12).random((n, n // 2)), np.zeros((n, n))),
+        150,
     ),
 }
 

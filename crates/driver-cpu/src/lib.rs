@@ -42,4 +42,5 @@ mod traversal;
 
 pub use driver::{Cpu, new};
 pub use errors::NAME;
+pub use library_ops::vector_product;
 pub use threads::thread_count::{set_threads, threads};

@@ -7,6 +7,7 @@
 
 use crate::called_functions::{Of1, Of2, OfIntegers};
 use crate::kinds::{ElementType, Kind, SlotClass};
+use crate::row_functions::RowFunction;
 
 /// A place of a value.
 pub type Slot = u32;
@@ -95,6 +96,8 @@ pub enum Operation {
     Call2(Of2, Slot, Slot, Slot),
     /// A call.
     CallIntegers(OfIntegers, Slot, Slot, Slot),
+    /// A call with integers, which gives bits.
+    CallRow(RowFunction, Slot, [Slot; 5]),
     /// By an integer: the second or the third.
     Select(Slot, Slot, Slot, Slot),
     /// Leaves where it is 0.

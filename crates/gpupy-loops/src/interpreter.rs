@@ -152,6 +152,10 @@ impl Machine<'_, '_> {
                 let found = function.function()(self.int(a), self.int(b));
                 self.put_int(to, found);
             }
+            Operation::CallRow(function, to, given) => {
+                let [a, b, c, d, e] = given.map(|one| self.int(one));
+                self.put_int(to, function(a, b, c, d, e));
+            }
             Operation::Select(to, test, a, b) => {
                 let from = if self.int(test) != 0 { a } else { b };
                 self.slots[to as usize] = self.slots[from as usize];

@@ -119,6 +119,19 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// The dtype of arrays of a kind; Python's numbers have none.
+    pub fn of(kind: Kind) -> Option<Self> {
+        Some(match kind {
+            Kind::NumpyBool => ElementType::Bool,
+            Kind::U8 => ElementType::U8,
+            Kind::I32 => ElementType::I32,
+            Kind::I64 => ElementType::I64,
+            Kind::F32 => ElementType::F32,
+            Kind::F64 => ElementType::F64,
+            Kind::Kept | Kind::Bool | Kind::Int | Kind::Float => return None,
+        })
+    }
+
     /// The kind of its elements, read.
     pub fn kind(self) -> Kind {
         match self {

@@ -2,7 +2,7 @@
 //! kinds of values that its names have, and machine code.
 //!
 //! The way of a nest: [`Nest`] as Python's lowering gives it (`nest.rs`) → [`Flow`], basic blocks without types
-//! (`flow.rs`) → [`Code`], blocks for the kinds that reach them (`versions`) → machine code (`machine.rs`), or an
+//! (`flow`) → [`Code`], blocks for the kinds that reach them (`versions`) → machine code (`machine.rs`), or an
 //! interpreter (`interpreter.rs`). A [`NestVersion`] is that for what the names are at one entry.
 //!
 //! Invariants: code is left before a statement's first effect, with the state of all names and loops, wherever
@@ -17,6 +17,7 @@ mod kinds;
 mod machine;
 mod nest;
 mod pause;
+mod row_functions;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -27,5 +28,6 @@ pub use flow::{Flow, flow};
 pub use kinds::{ElementType, KINDS, Kind, SlotClass};
 pub use nest::Nest;
 pub use pause::Pause;
+pub use row_functions::{DotFunctions, RowFunction};
 pub use version::NestVersion;
-pub use versions::{BITS_OF_COUNTERS, Given, layout};
+pub use versions::{BITS_OF_COUNTERS, Given, GivenArray, layout};

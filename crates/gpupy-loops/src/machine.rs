@@ -155,6 +155,7 @@ struct Emitter<'a> {
     of_one: SigRef,
     of_two: SigRef,
     of_integers: SigRef,
+    of_rows: SigRef,
 }
 
 impl<'a> Emitter<'a> {
@@ -175,8 +176,8 @@ impl<'a> Emitter<'a> {
         let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
         builder.ins().jump(blocks[0], &[]);
         let of_pause = builder.import_signature(of_pause());
-        let [of_one, of_two, of_integers] =
-            [(&[F64][..], F64), (&[F64, F64], F64), (&[I64, I64], I64)]
+        let [of_one, of_two, of_integers, of_rows] =
+            [(&[F64][..], F64), (&[F64, F64], F64), (&[I64, I64], I64), (&[I64; 5], I64)]
                 .map(|(given, result)| builder.import_signature(signature(isa, given, result)));
         Self {
             code,
@@ -193,6 +194,7 @@ impl<'a> Emitter<'a> {
             of_one,
             of_two,
             of_integers,
+            of_rows,
         }
     }
 
@@ -393,6 +395,19 @@ impl<'a> Emitter<'a> {
                 let (a, b) = (self.get(a), self.get(b));
                 let value =
                     self.call(self.of_integers, function.function() as *const () as usize, &[a, b]);
+                self.put(to, value);
+            }
+            Operation::CallRow(function, to, given) => {
+                let given = given.map(|one| self.get(one));
+                let bits = self.call(self.of_rows, function as *const () as usize, &given);
+                let value = match self.class(to) {
+                    SlotClass::Integer => bits,
+                    SlotClass::Double => self.builder.ins().bitcast(F64, MemFlags::new(), bits),
+                    SlotClass::Single => {
+                        let bits = self.builder.ins().ireduce(I32, bits);
+                        self.builder.ins().bitcast(F32, MemFlags::new(), bits)
+                    }
+                };
                 self.put(to, value);
             }
             Operation::Select(to, test, a, b) => {

@@ -2,7 +2,7 @@
 //!
 //! Owns [`Nest`]. It comes from Python as JSON; names are numbers in the list of the nest's names. Statements are
 //! counted from the loop on, which is 0, in the order of the text. Not here: which texts become one (gpupy-py),
-//! control flow (`flow.rs`).
+//! control flow (`flow`).
 
 use serde::Deserialize;
 
@@ -38,8 +38,8 @@ pub enum Does {
     InPlace(Target, BinaryOperator, Expression),
     /// `if`, with `else`.
     If(Expression, Vec<Statement>, Vec<Statement>),
-    /// `for name in range(...)`, with `else`.
-    For(Name, Vec<Expression>, Vec<Statement>, Vec<Statement>),
+    /// `for name in range(...)`, with what is bound to other names before its body, and `else`.
+    For(Name, Vec<Expression>, Vec<(Name, Expression)>, Vec<Statement>, Vec<Statement>),
     /// `while`, with `else`.
     While(Expression, Vec<Statement>, Vec<Statement>),
     /// `break`.
@@ -57,8 +57,8 @@ pub enum Does {
 pub enum Target {
     /// A name.
     Name(Name),
-    /// An element of an array.
-    Element(Name, Vec<Expression>),
+    /// An element of an array, or a row of it.
+    Element(Name, Vec<Index>),
     /// Several, of a value that is a tuple of as many.
     Tuple(Vec<Target>),
 }
@@ -86,12 +86,43 @@ pub enum Expression {
     Compare(Box<Expression>, Vec<(Comparison, Expression)>),
     /// `body if test else other`: test, body, other.
     Choice(Box<Expression>, Box<Expression>, Box<Expression>),
-    /// An element of an array.
-    Element(Name, Vec<Expression>),
+    /// An element of an array, or a row of it.
+    Element(Name, Vec<Index>),
     /// An axis's length.
     Extent(Name, isize),
     /// A call.
     Call(NamedFunction, Vec<Expression>),
+    /// What becomes of rows: one number.
+    Reduce(SliceReduction, Vec<Expression>),
+    /// Numbers for variables of a function that is called, by their numbers, and what it gives.
+    Let(Vec<(usize, Expression)>, Box<Expression>),
+    /// Such a variable.
+    Local(usize),
+}
+
+/// What stands for an axis of an array.
+#[derive(Deserialize)]
+pub enum Index {
+    /// A place.
+    At(Expression),
+    /// A slice: start, stop, step.
+    Slice([Option<Expression>; 3]),
+}
+
+/// Functions of rows that give a number.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum SliceReduction {
+    /// Of two.
+    Dot,
+    Sum,
+    Mean,
+    Max,
+    Min,
+    Argmax,
+    Argmin,
+    Any,
+    All,
 }
 
 /// Operators between two values.

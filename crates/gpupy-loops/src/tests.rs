@@ -1,6 +1,9 @@
 //! Machine code does what the interpreter does, and both leave where they should.
 
-use crate::{ElementType, Given, Kind, Nest, NestVersion, Pause, Reason, flow, layout};
+use crate::{
+    DotFunctions, ElementType, Given, GivenArray, Kind, Nest, NestVersion, Pause, Reason, flow,
+    layout,
+};
 
 /// Runs a nest by both; gives the reason and the statement of the exit, and the names' words.
 fn check(
@@ -10,15 +13,18 @@ fn check(
     arrays: &mut [Vec<f64>],
 ) -> (Reason, usize, Vec<u64>) {
     let nest: Nest = serde_json::from_str(text).expect("a nest");
-    let flow = flow(&nest);
+    let axes: Vec<_> = given.iter().map(|one| one.axes()).collect();
+    let flow = flow(&nest, &axes);
     let (places, count) = layout(given, flow.loops.len());
     let before = arrays.to_vec();
     let mut found = Vec::new();
     for is_interpreted in [true, false] {
         arrays.clone_from_slice(&before);
-        let version = NestVersion::new(&flow, given, is_interpreted).expect("a version");
+        let version = NestVersion::new(&flow, given, PRODUCTS, is_interpreted).expect("a version");
         assert_eq!(version.is_compiled(), !is_interpreted && cfg!(target_arch = "x86_64"));
-        let mut state = vec![0; count];
+        let (mut state, mut scratch) = (vec![0; count], [0u64; 2 * ROOM]);
+        state[count - 2] = scratch.as_mut_ptr() as u64;
+        state[count - 1] = ROOM as u64;
         for (name, one) in given.iter().enumerate() {
             state[2 * name] = words[name];
             if let Given::Number(kind, _) = one {
@@ -55,17 +61,35 @@ fn loop_of(names: usize, body: &str) -> String {
     let names: Vec<_> = (0..names).map(|number| format!("\"n{number}\"")).collect();
     let head = name(1);
     format!(
-        r#"{{"names":[{}],"body":{{"number":0,"does":{{"For":[0,[{head}],[{body}],[]]}}}}}}"#,
+        r#"{{"names":[{}],"body":{{"number":0,"does":{{"For":[0,[{head}],[],[{body}],[]]}}}}}}"#,
         names.join(",")
     )
 }
 
 const INT: Given = Given::Number(Kind::Int, true);
-const ARRAY: Given = Given::Array(ElementType::F64, 1, true, true);
+const ARRAY: Given = Given::Array(GivenArray {
+    element: ElementType::F64,
+    axes: 1,
+    is_compact: true,
+    is_writeable: true,
+    is_ours: true,
+});
+const ROOM: usize = 8;
+const PRODUCTS: DotFunctions = DotFunctions { of_doubles: dot, of_singles: dot };
+
+extern "C" fn dot(a: i64, a_stride: i64, count: i64, b: i64, b_stride: i64) -> i64 {
+    let at = |first: i64, place: i64| {
+        // SAFETY: rows are within the arrays of a test.
+        unsafe { *((first + place) as *const f64) }
+    };
+    let products = (0..count).map(|k| at(a, k * a_stride) * at(b, k * b_stride));
+    products.sum::<f64>().to_bits() as i64
+}
 
 #[test]
 fn a_sum_takes_the_kind_of_its_elements() {
-    let sum = format!(r#"{{"Binary":["Add",{},{{"Element":[3,[{}]]}}]}}"#, name(2), name(0));
+    let sum =
+        format!(r#"{{"Binary":["Add",{},{{"Element":[3,[{{"At":{}}}]]}}]}}"#, name(2), name(0));
     let text = loop_of(4, &assign(1, 2, &sum));
     let given = [Given::Other, INT, Given::Number(Kind::Float, false), ARRAY];
     for (rounds, kind, total) in [(0, Kind::Float, 0.5), (3, Kind::F64, 6.5)] {
@@ -81,7 +105,8 @@ fn a_sum_takes_the_kind_of_its_elements() {
 
 #[test]
 fn an_index_outside_leaves_before_the_statement() {
-    let sum = format!(r#"{{"Binary":["Add",{},{{"Element":[3,[{}]]}}]}}"#, name(2), name(0));
+    let sum =
+        format!(r#"{{"Binary":["Add",{},{{"Element":[3,[{{"At":{}}}]]}}]}}"#, name(2), name(0));
     let text = loop_of(4, &assign(1, 2, &sum));
     let given = [Given::Other, INT, Given::Number(Kind::Float, false), ARRAY];
     let mut arrays = [vec![1.0, 2.0, 3.0]];
@@ -112,10 +137,10 @@ fn infinities_of_numpys_numbers_leave_and_of_pythons_stay() {
 fn pauses_end_a_nest_where_they_say_so() {
     let more = format!(r#"{{"Binary":["Add",{},{{"Int":1}}]}}"#, name(2));
     let nest: Nest = serde_json::from_str(&loop_of(3, &assign(1, 2, &more))).expect("a nest");
-    let flow = flow(&nest);
+    let flow = flow(&nest, &[0; 3]);
     let given = [Given::Other, INT, INT];
     for is_interpreted in [true, false] {
-        let version = NestVersion::new(&flow, &given, is_interpreted).expect("a version");
+        let version = NestVersion::new(&flow, &given, PRODUCTS, is_interpreted).expect("a version");
         let mut state = vec![0; layout(&given, 1).1];
         state[2] = 1 << 39;
         let mut left = 3;
@@ -136,4 +161,80 @@ fn a_name_without_a_value_leaves_where_it_is_read() {
     let (reason, statement, _) =
         check(&text, &[Given::Other, INT, Given::Other], &[0, 3, 0], &mut []);
     assert_eq!((reason, statement), (Reason::Kind, 1));
+}
+
+/// `names[number][start:stop]`.
+fn slice(number: usize, start: &str, stop: &str) -> String {
+    format!(r#"{{"Element":[{number},[{{"Slice":[{start},{stop},null]}}]]}}"#)
+}
+
+#[test]
+fn rows_are_computed_before_they_are_stored() {
+    // `names[3][1:] += names[3][:-1] * names[2]`, twice.
+    let (target, read) = (slice(3, r#"{"Int":1}"#, "null"), slice(3, "null", r#"{"Int":-1}"#));
+    let product = format!(r#"{{"Binary":["Mult",{read},{}]}}"#, name(2));
+    let body = format!(r#"{{"number":1,"does":{{"InPlace":[{target},"Add",{product}]}}}}"#);
+    let given = [Given::Other, INT, Given::Number(Kind::Float, false), ARRAY];
+    for (length, wanted) in [(4, 2), (1, 2), (0, 2), (ROOM + 2, 0)] {
+        let mut arrays = [(0..length).map(|one| one as f64).collect::<Vec<_>>()];
+        let mut all = arrays[0].clone();
+        for _ in 0..wanted {
+            let before = all.clone();
+            (1..length).for_each(|at| all[at] += before[at - 1] * 0.5);
+        }
+        let text = loop_of(4, &body);
+        let words = [0, 2, 0.5_f64.to_bits(), 0];
+        let (reason, statement, _) = check(&text, &given, &words, &mut arrays);
+        let is_done = wanted == 2;
+        assert_eq!(reason, if is_done { Reason::Done } else { Reason::Value });
+        assert_eq!((statement, &arrays[0]), (usize::from(!is_done), &all));
+    }
+}
+
+#[test]
+fn rows_of_other_lengths_leave() {
+    let read = slice(3, "null", &name(0));
+    let body =
+        format!(r#"{{"number":1,"does":{{"Assign":[[{}],{read}]}}}}"#, slice(3, "null", "null"));
+    let given = [Given::Other, INT, Given::Other, ARRAY];
+    let mut arrays = [vec![1.0, 2.0]];
+    let (reason, _, words) = check(&loop_of(4, &body), &given, &[0, 2, 0, 0], &mut arrays);
+    assert_eq!((reason, words[0]), (Reason::Value, 0));
+}
+
+#[test]
+fn what_is_not_known_of_rows_leaves_without_elements_too() {
+    let (row, power) = (slice(3, "null", "null"), r#"{"Binary":["Pow",{"Name":3},{"Int":3}]}"#);
+    let body = format!(r#"{{"number":1,"does":{{"Assign":[[{row}],{power}]}}}}"#);
+    let given = [Given::Other, INT, Given::Other, ARRAY];
+    for length in [0, 3] {
+        let text = loop_of(4, &body);
+        let (reason, statement, words) =
+            check(&text, &given, &[0, 2, 0, 0], &mut [vec![1.0; length]]);
+        assert_eq!((reason, statement, words[0]), (Reason::Kind, 1, 0));
+    }
+}
+
+#[test]
+fn products_of_rows_are_numbers() {
+    let row = r#"{"Name":3}"#;
+    for (function, given_rows, wanted) in [
+        ("Dot", vec![row, row], 14.0),
+        ("Sum", vec![row], 6.0),
+        ("Mean", vec![row], 2.0),
+        ("Max", vec![row], 3.0),
+        ("Min", vec![r#"{"Binary":["Mult",{"Name":3},{"Name":3}]}"#], 1.0),
+    ] {
+        let value = format!(r#"{{"Reduce":["{function}",[{}]]}}"#, given_rows.join(","));
+        let given = [Given::Other, INT, Given::Other, ARRAY];
+        let mut arrays = [vec![1.0, 2.0, 3.0]];
+        let text = loop_of(4, &assign(1, 2, &value));
+        let (reason, _, words) = check(&text, &given, &[0, 1, 0, 0], &mut arrays);
+        let found = f64::from_bits(words[4]);
+        assert_eq!(
+            (reason, words[5], found),
+            (Reason::Done, Kind::F64 as u64, wanted),
+            "{function}"
+        );
+    }
 }

@@ -9,6 +9,7 @@ use crate::flow::Flow;
 use crate::interpreter::interpret;
 use crate::machine::MachineCode;
 use crate::pause::Pause;
+use crate::row_functions::DotFunctions;
 use crate::versions::{self, Given};
 
 /// Code of a nest for what its names are.
@@ -19,8 +20,13 @@ pub struct NestVersion {
 
 impl NestVersion {
     /// Compiles a flow; `None` where it would be too much code. ``is_interpreted`` makes no machine code.
-    pub fn new(flow: &Flow, given: &[Given], is_interpreted: bool) -> Option<Self> {
-        let code = versions::code(flow, given)?;
+    pub fn new(
+        flow: &Flow,
+        given: &[Given],
+        products: DotFunctions,
+        is_interpreted: bool,
+    ) -> Option<Self> {
+        let code = versions::code(flow, given, products)?;
         // The compiler's own mistakes are none of the program's: then it is interpreted.
         let compiled = || catch_unwind(AssertUnwindSafe(|| MachineCode::new(&code))).ok().flatten();
         let compiled = if is_interpreted { None } else { compiled() };

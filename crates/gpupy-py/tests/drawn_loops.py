@@ -1,8 +1,8 @@
 """Random functions of loops over elements, and what they leave behind.
 
-Owns ``Drawn`` and ``outcome``. A drawn function has arguments of many kinds: arrays of each dtype, strided,
-of one memory, read-only, empty; numbers of Python's and NumPy's, at the ends of their ranges. Not here: the
-tests.
+Owns ``Drawn``, ``DrawnOfRows`` and ``outcome``. A drawn function has arguments of many kinds: arrays of each
+dtype, strided, of one memory, read-only, empty, NumPy's and gpupy's; numbers of Python's and NumPy's, at the
+ends of their ranges. Not here: the tests.
 """
 
 import linecache
@@ -13,6 +13,8 @@ import types
 import warnings
 
 import numpy as np
+
+import gpupy
 
 FILE = "of_loops.py"
 
@@ -55,13 +57,61 @@ for i in range(min(b, 4)):
 PLAIN_SIGNS = "+= -= /= //= %=".split()
 
 
+ROWS = (
+    "x[:] x[1:] y[:-1] m[i] m[i,:] m[:,j] m[i,:k] m[:i,j] x[::2] x[::-1] y[i:] m[i,1:] m[j][1:] x[a:b] x[:n]"
+    " y[:n] y[-3:] x[i:i+2] y[j:n] m[-1] m[i-1,:-1] m[:,-1] x[k:1:-1] y[5:0:-2] m[:2,b] m[i][::-1]"
+).split()
+OPERANDS = "x y a b s 2 0.5 -1 i True x[i] m[i,j] np.float64(1.5) np.float32(3) np.int64(2)".split()
+MADE = """\
+{} + {}; {} - {}; {} * {}; {} / {}; {} * {} + {}; {} - {} * {}; -{}; abs({}); np.abs({}); np.sqrt({}); {} ** 2
+np.maximum({}, {}); np.minimum({}, {}); {} > {}; {} <= {}; {} == {}; {} & {}; {} ** {}; {} % {}; {} * {} * {}
+""".strip().replace("\n", "; ").split("; ")  # fmt: skip
+REDUCED = """\
+{} @ {}; np.dot({}, {}); {}.sum(); np.sum({}); {}.max(); {}.min(); np.max({}); {}.mean(); np.mean({})
+{}.argmin(); np.argmax({}); np.any({}); ({} > {}).all(); np.min({} * 2); np.sum({} * {}); {}.dot({})
+{}.any(); np.dot({}, {} + 1); np.sqrt(np.dot({}, {})); {} @ ({} - {})
+""".strip().replace("\n", "; ").split("; ")  # fmt: skip
+
+
+HEADS_OF_ARRAYS = """\
+for s in x:
+for k, s in enumerate(x):
+for a, b in zip(x, y):
+for k, (a, s) in enumerate(zip(x, y)):
+for i in reversed(range(n)):
+for s in reversed(x):
+for j in reversed(range(1, n)):
+for k, s in enumerate(y, 2):
+for a in m:
+""".splitlines()
+OWN_FUNCTIONS = """\
+def g(u, v):
+    if u > v:
+        return u * 2
+    w = u + v
+    if w: w -= K
+    return w
+def h(z, p):
+    return z[p] + z[-1] * len(z)
+def e(u, v):
+    return math.sqrt(u) if u > 1 else 0.5
+""".splitlines()
+OWN_CALLS = (
+    "g(a, b); g(x[i], s); h(x, i); h(y, b); g(h(x, j), 1); e(s, b); e(x[i], y[j]); g(m[i, j], k)".split("; ")
+)
+
+
 class Drawn:
     """A function that ends."""
+
+    LIBRARY, FUNCTIONS = "numpy", ()
+    EXPRESSIONS, HEADS = EXPRESSIONS, HEADS
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.whiles = 0
-        self.lines = ["import math", "import numpy as np", "K = 2", "def f(x, y, m, a, b, s, n):"]
+        self.lines = ["import math", f"import {self.LIBRARY} as np", "K = 2", *self.FUNCTIONS]
+        self.lines.append("def f(x, y, m, a, b, s, n):")
         if self.rng.random() < 0.8:
             self.line(1, "i = j = k = 0")
         for _ in range(self.rng.choice([1, 1, 2])):
@@ -76,7 +126,7 @@ class Drawn:
         if depth and self.rng.random() < 0.25:
             sign = self.rng.choice("+ - / < >".split())
             return f"({self.expression(0)}) {sign} ({self.expression(0)})"
-        return self.rng.choice(EXPRESSIONS)
+        return self.rng.choice(self.EXPRESSIONS)
 
     def simple(self, is_in_loop=True):
         draw, rng = self.rng.random(), self.rng
@@ -127,7 +177,7 @@ class Drawn:
             self.line(depth, f"while {name} > 0:")
             self.line(depth + 1, f"{name} -= 1")
         else:
-            self.line(depth, self.rng.choice(HEADS))
+            self.line(depth, self.rng.choice(self.HEADS))
         self.block(depth + 1, most - 1)
         if self.rng.random() < 0.2:
             self.line(depth, "else:")
@@ -141,9 +191,72 @@ class Drawn:
         def made():
             again = random.Random()
             again.setstate(draws)
-            return _arguments(again)
+            return self.given(_arguments(again), again)
 
         return made
+
+    def given(self, arguments, rng):
+        """What it is called with."""
+        return arguments
+
+
+class DrawnOfRows(Drawn):
+    """One with rows of arrays too, loops over arrays, and calls of functions."""
+
+    LIBRARY, FUNCTIONS = "gpupy", OWN_FUNCTIONS
+    EXPRESSIONS, HEADS = EXPRESSIONS + OWN_CALLS, HEADS + HEADS_OF_ARRAYS
+
+    def row(self, depth=1):
+        rng = self.rng
+        if depth and rng.random() < 0.5:
+            made = rng.choice(MADE)
+            parts = [
+                self.row(0) if rng.random() < 0.6 else rng.choice(OPERANDS) for _ in range(made.count("{}"))
+            ]
+            return made.format(*parts)
+        return rng.choice(ROWS)
+
+    def reduced(self):
+        made = self.rng.choice(REDUCED)
+        parts = (self.row(0) if self.rng.random() < 0.9 else "x" for _ in range(made.count("{}")))
+        return made.format(*parts)
+
+    def simple(self, is_in_loop=True):
+        draw, rng = self.rng.random(), self.rng
+        if draw < 0.4:
+            return super().simple(is_in_loop)
+        if draw < 0.6:
+            # Of the same length more often than by chance.
+            row = rng.choice(ROWS)
+            other = rng.choice([row, row, row, self.row()])
+            value = rng.choice([f"{row} * {rng.choice(OPERANDS)} + {other}", f"{other} - {row}", other])
+            return f"{row} {rng.choice(['=', '=', '+=', '-=', '*=', '/='])} {value}"
+        if draw < 0.72:
+            return f"{rng.choice(ROWS)} = {self.row()}"
+        if draw < 0.82:
+            return f"{rng.choice(ROWS)} {rng.choice(PLAIN_SIGNS)} {rng.choice([*OPERANDS, self.row()])}"
+        if draw < 0.88:
+            row = rng.choice(ROWS)
+            value = rng.choice([f"{row} @ {row}", f"np.sum({row})", f"np.dot({row}, {row} * 2)"])
+            return f"{rng.choice(TARGETS)} {rng.choice(['=', '+='])} {value}"
+        return f"{rng.choice(TARGETS)} {rng.choice(['=', '+=', '-='])} {self.reduced()}"
+
+    def given(self, arguments, rng):
+        if rng.random() < 0.3:
+            return arguments
+        are_ours = [rng.random() < 0.9 for _ in arguments]
+        pairs = zip(arguments, are_ours, strict=True)
+        return tuple(_ours(one) if is_ours and isinstance(one, np.ndarray) else one for one, is_ours in pairs)
+
+
+def _ours(array):
+    """The same, of gpupy's, by strides of its own."""
+    if array.size and all(stride > 0 for stride in array.strides) and not array.flags.c_contiguous:
+        wide = gpupy.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+        wide[..., 1::2] = array
+        return wide[..., 1::2]
+    found = gpupy.asarray(np.ascontiguousarray(array))
+    return found[::-1][::-1] if array.flags.writeable else found
 
 
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "?"]

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from drawn_loops import FILE, Drawn, outcome
+from drawn_loops import FILE, Drawn, DrawnOfRows, outcome
 
 import gpupy
 from gpupy._loops import entries, readers, running
@@ -44,10 +44,11 @@ def both(text):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("part", range(8))
-def test_random_loops_leave_behind_what_they_leave_in_python(part, mode, monkeypatch):
+@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows])
+def test_random_loops_leave_behind_what_they_leave_in_python(kind, part, mode, monkeypatch):
     monkeypatch.setattr(entries, "is_interpreted", mode == "interpreted")
     for seed in range(part, SEEDS, 8):
-        drawn = Drawn(seed)
+        drawn = kind(seed)
         plain, code, _ = both(drawn.text)
         for again in range(3):
             arguments, strict = drawn.arguments(), again == 2
@@ -55,10 +56,11 @@ def test_random_loops_leave_behind_what_they_leave_in_python(part, mode, monkeyp
             assert outcome(code, drawn.text, arguments, strict) == wanted, f"{seed}.{again}\n{drawn.text}"
 
 
-def test_random_loops_run_compiled_and_are_left_in_all_ways():
+@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows])
+def test_random_loops_run_compiled_and_are_left_in_all_ways(kind):
     found = {"runs": 0, "sites": 0, "leaves": 0}
     for seed in range(120):
-        drawn = Drawn(seed)
+        drawn = kind(seed)
         _, code, sites = both(drawn.text)
         for _ in range(2):
             outcome(code, drawn.text, drawn.arguments())
@@ -138,6 +140,112 @@ def test_watched_programs_run_as_written(watch):
     finally:
         watch(None)
     assert site.runs == 0 and lines
+
+
+KERNELS = {
+    "cholesky": """\
+for i in range(1, x.shape[0]):
+        for j in range(i):
+            x[i, j] -= np.dot(x[i, :j], x[j, :j])
+            x[i, j] /= x[j, j]
+        x[i, i] -= np.dot(x[i, :i], x[i, :i])
+        x[i, i] = np.sqrt(x[i, i])
+""",
+    "columns": """\
+for k in range(x.shape[1]):
+        y[k] = x[:, k] @ x[:, 0]
+        x[:, k] /= np.sqrt(np.abs(y[k])) + 1
+        for j in range(k + 1, x.shape[1]):
+            x[::-1, j] -= x[::-1, k] * (np.sum(x[:, k] * x[:, j]) / (x[:, k].dot(x[:, k]) + 1))
+""",
+    "neighbours": """\
+for t in range(3):
+        for i in range(1, len(y) - 1):
+            x[i, 1:-1] += x[i - 1, :-2] + x[i + 1, 2:] - 0.5 * x[i, 1:-1]
+            y[i:] -= x[i, i:] / (y[i:] + 2.0)
+""",
+}
+
+
+@pytest.mark.parametrize("size", [2, 5, 17, 64, 230, 300])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_have_the_bits_of_the_loop_as_written(kernel, dtype, size):
+    text = f"import gpupy as np\ndef f(x, y):\n    {KERNELS[kernel]}"
+    plain, code, (site,) = both(text)
+    rng = np.random.default_rng(size)
+    x, y = (rng.random((size, size)) + np.eye(size) * size).astype(dtype), rng.random(size).astype(dtype)
+    found = []
+    for one in (plain, code):
+        names = {}
+        exec(one, names)
+        given = gpupy.asarray(x.copy()), gpupy.asarray(y.copy())
+        names["f"](*given)
+        found.append([np.asarray(part).tobytes() for part in given])
+    assert found[0] == found[1]
+    assert site.runs == 1 and site.leaves == 0, site.words
+
+
+@pytest.mark.parametrize("make", [np.array, gpupy.array])
+@pytest.mark.parametrize(
+    "line", ["x[:, -1] = x[i, :]", "x[i, 1:] = x[i, :-1]", "x[i, ::-1] = x[i]", "x[i] = y[:4]"]
+)
+def test_rows_that_overlap_are_copied_as_their_library_copies_them(make, line):
+    plain, code, (site,) = both(f"def f(x, y):\n    for i in range(4): {line}\n")
+    found = []
+    for one in (plain, code):
+        names = {}
+        exec(one, names)
+        x, y = make(np.arange(16.0).reshape(4, 4)), make(np.arange(7.0))
+        names["f"](x, y)
+        found.append(np.asarray(x).tolist())
+    assert found[0] == found[1] and site.runs == 1
+
+
+def test_numbers_that_rows_cannot_hold_raise_where_there_are_no_elements():
+    f, (site,) = made("def f(x, n):\n    for i in range(n): x[:i] += -1\n")
+    with pytest.raises(OverflowError):
+        f(gpupy.zeros(3, "u1"), 1)
+    x = gpupy.zeros(3)
+    f(x, 3)
+    assert x.tolist() == [-2, -1, 0] and site.runs == 2
+
+
+def test_functions_of_the_module_are_those_that_its_text_defines():
+    text = "K = 2\ndef g(v):\n    if v > 3: return v * K\n    v += 1\n    return v\n"
+    text += "def f(n):\n    s = 0\n    for i in range(n): s += g(i)\n    return s\n"
+    text += "def h(n):\n    K = s = 0\n    for i in range(n): s += g(i)\n    return s, K\n"
+    f, sites = made(text)
+    site, hidden = sorted(sites, key=lambda one: one._site.nest.place.line)
+    assert f(9) == 70 and site.runs == 1
+    # Its variable hides the module's, which the function reads.
+    assert f.__globals__["h"](9) == (70, 0) and hidden.runs == 0
+    f.__globals__["K"] = 3
+    assert f(9) == 100 and site.runs == 2
+    f.__globals__["g"] = lambda v: 1
+    assert f(9) == 9 and site.runs == 2
+
+
+def test_functions_that_are_given_no_value_raise_where_they_are_called():
+    text = "def g(z, v, u):\n    if v > 9: return z[0] + u\n    return v\n"
+    text += "def f(n, is_bound):\n    s = 0\n    if is_bound: z = [1]\n"
+    text += "    for i in range(n): s += g(z, i, 1)\n    return s\n"
+    f, (site,) = made(text)
+    with pytest.raises(UnboundLocalError):
+        f(3, False)
+    assert f(3, True) == 3 and site.runs == 1
+
+
+def test_what_is_iterated_goes_on_where_the_nest_was_left():
+    text = "def f(x, y):\n    s = 1\n    for k, (v, w) in enumerate(zip(x, reversed(y)), 3):\n"
+    text += "        s = s * 3 + k\n        x[0] += w\n    return s, k, v, w\n"
+    f, (site,) = made(text)
+    x, y = gpupy.arange(60), np.arange(60) * 2
+    s = 1
+    for k in range(60):
+        s = s * 3 + k + 3
+    assert f(x, y) == (s, 62, 59, 0)
+    assert site.runs == site.leaves == 1
 
 
 class Interrupted(Exception):
@@ -244,31 +352,51 @@ def test_a_text_that_imports_what_reads_code_has_no_sites(text, monkeypatch):
 
 
 REFUSED = {
-    "for v in x: s += v": "a `for` over another thing than a range",
-    "for i in range(n): x[i:] = 0": "a slice",
+    "for v in x[1:]: s += v": "a `for` over another thing than ranges and arrays by their names",
+    "for v in zip(x, range(3)): s += 1": "a `for` over another thing than ranges and arrays by their names",
+    "for v in enumerate(x): s += 1": "a `for` with a name for a tuple",
+    "for a, b in x: s += a": "a `for` that takes elements apart",
+    "for a, b in range(n): s += a": "a `for` over a range that binds several names",
+    "for i, v in enumerate(x, n): s += v": "an `enumerate` from another number",
+    "for i in reversed(range(0, n, 2)): s += i": "a `range` with a step that is reversed",
+    "for i in range(n): x[None, i] = 0": "`None` or `...` in an index",
+    "for i in range(n): s = x[1:][i]": "a slice of a slice",
+    "for i in range(n): x @= y": "`@` in place",
     "for i in range(n): s += g.u[i]": "an element of what is no name",
-    "for i in range(n): s += x @ x": "`@`",
     "for i in range(n): x.fill(0)": "an expression as a statement",
     "for i in range(n): s = 'text'": "a constant of type `str`",
     "for i in range(n): s = x.real": "an attribute",
     "for i in range(n): s = x is None": "`is` or `in`",
     "for i in range(n): s = divmod(i, 2)": "a call of `divmod`",
-    "for i in range(n): s = np.sum(x)": "a call of `np.sum`",
+    "for i in range(n): s = np.var(x)": "a call of `np.var`",
+    "for i in range(n): s = x.sum(0)": "a call of `sum` with 2 rows",
     "for i in range(n): s = abs(i, i)": "a call of `abs` with 2 arguments",
     "for i in range(n): s = max(x, key=n)": "a call of `max` with keywords",
+    "for i in range(n): s = np.sum(x, axis=0)": "a call of `np.sum` with keywords",
     "for i in range(n): a, b = x": "a tuple that is not written out",
     "for i in range(n): i, x[i] = i, i": "targets that depend on each other",
     "for i in range(n): (a, b), s = i, i": "tuples in tuples",
     "for i in range(n):\n        s = (i, i)": "an expression `Tuple`",
     "for i in range(n): s = math.e + math": "a function or module by a name that is a variable too",
+    "for i in range(n): s = h(i)": "a call of `h` with other arguments than it names",
+    "for i in range(n): s = k(i)": "a call of `k`, which has other statements",
+    "for i in range(n): s = o(i)": "a call of `o`, which has too many statements, or an end without",
 }
+OWN = """\
+def h(v, w=1): return v
+def k(v):
+    a, b = v, 1
+    return a
+def o(v):
+    if v: return 1
+"""
 
 
 @pytest.mark.parametrize("loop", REFUSED)
 def test_what_is_not_compiled_yet_is_said(loop):
     from gpupy._program import loop_report
 
-    text = f"import numpy as np, math\ndef f(x, n, g, s):\n    {loop}\n"
+    text = f"import numpy as np, math\n{OWN}def f(x, n, g, s, y):\n    {loop}\n"
     told = str(loop_report._found(FILE, text))
     assert REFUSED[loop] in told, told
     assert both(text)[2] == []

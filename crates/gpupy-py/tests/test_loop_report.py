@@ -34,7 +34,7 @@ def main():
 
 main()
 """
-HELPER = "def total(v):\n    s = 0.0\n    for item in v: s += item\n    return s\n"
+HELPER = "def total(v):\n    s = 0.0\n    for item in v[:]: s += item\n    return s\n"
 OUTPUT = "0 5.0\n1 5.0\n2 5.0\n"
 LOOPS = """\
 Loops of the program: those that qualify by their text may run compiled, others run in Python.
@@ -44,11 +44,11 @@ Loops of the program: those that qualify by their text may run compiled, others 
   line 12, in main: `for step in range(3):` runs in Python: a call of `print`, which is on no list (line 14)
 
 {0}helper.py: 1 loop, 1 would qualify
-  line 3, in total: `for item in v: s += item` runs in Python, as it has {2} (line 3)
+  line 3, in total: `for item in v[:]: s += item` runs in Python, as it has {2} (line 3)
 """
 # A program that installs gpupy was compiled before.
 SITE, NONE = "may run compiled; it did not: it has few steps", "would qualify, with 1 loop in it"
-OTHER = "a `for` over another thing than a range"
+OTHER = "a `for` over another thing than ranges and arrays by their names"
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 //! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in `chunked_scan.rs`; sorts
 //! in `sort.rs` with `sort_order.rs`, `radix_sort.rs`, `vector_sort.rs` and `short_sort.rs`; products in `gemm.rs`,
 //! those of small matrices in `short_product.rs`, gemv-like ones in `skinny_product.rs` and syrk-like ones in
-//! `symmetric_product.rs`, cut into the tiles of `product_tile.rs`, which `multiply.rs` computes. Invariants: threads
-//! write different elements; bits do not depend on the number of threads, except for products of floats.
+//! `symmetric_product.rs`, cut into the tiles of `product_tile.rs`, which `multiply.rs` computes, those of two vectors
+//! in `vector_product.rs`. Invariants: threads write different elements; bits do not depend on the number of threads,
+//! except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal`, `threads` and `routines`, which does routines. Not here: maps and
 //! reductions (`compile`, `run`).
@@ -21,7 +22,10 @@ mod skinny_product;
 mod sort;
 mod sort_order;
 mod symmetric_product;
+mod vector_product;
 mod vector_sort;
+
+pub use vector_product::vector_product;
 
 use crate::blocks::Blocks;
 use crate::errors::invalid;

@@ -37,19 +37,7 @@ impl VersionWriter<'_> {
         let last = one.is_compact.then_some((index.len() - 1, one.element.bytes()));
         let (mut terms, mut side) = (Vec::new(), None);
         for (axis, &register) in index.iter().enumerate() {
-            let (kind, slot) = self.operand(register)?;
-            if kind.is_truth() || kind.class() != SlotClass::Integer {
-                return Err(Unknown);
-            }
-            let place = if kind == Kind::U8 || self.low_of(register, 0).is_some_and(|low| low >= 0)
-            {
-                self.push(Operation::Inside(slot, extents[axis]));
-                slot
-            } else {
-                let place = self.fresh(SlotClass::Integer);
-                self.push(Operation::Within(place, slot, extents[axis]));
-                place
-            };
+            let place = self.place_on(register, extents[axis])?;
             match last {
                 Some((number, bytes)) if number == axis => side = Some((place, bytes)),
                 _ => terms.push((place, strides[axis])),
@@ -58,6 +46,21 @@ impl VersionWriter<'_> {
         let home = self.define(to, Kind::Int);
         self.push(Operation::Address(home, base, terms, side));
         Ok(())
+    }
+
+    /// A place on an axis; leaves where there is none.
+    pub(super) fn place_on(&mut self, register: FlowRegister, extent: Slot) -> Known<Slot> {
+        let (kind, slot) = self.operand(register)?;
+        if kind.is_truth() || kind.class() != SlotClass::Integer {
+            return Err(Unknown);
+        }
+        if kind == Kind::U8 || self.low_of(register, 0).is_some_and(|low| low >= 0) {
+            self.push(Operation::Inside(slot, extent));
+            return Ok(slot);
+        }
+        let place = self.fresh(SlotClass::Integer);
+        self.push(Operation::Within(place, slot, extent));
+        Ok(place)
     }
 
     pub(super) fn get(&mut self, to: FlowRegister, array: Name, place: FlowRegister) -> Known<()> {

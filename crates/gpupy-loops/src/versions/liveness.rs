@@ -74,6 +74,7 @@ fn registers(step: &FlowStep) -> (Option<FlowRegister>, Vec<FlowRegister>) {
         FlowStep::Call(_, to, given) | FlowStep::Locate(to, _, given) => (Some(*to), given.clone()),
         FlowStep::Put(_, place, value) => (None, vec![*place, *value]),
         FlowStep::Begin(_, given) => (None, given.clone()),
-        FlowStep::Poll => (None, vec![]),
+        FlowStep::Rows(work) => work.registers(),
+        FlowStep::Poll | FlowStep::Unknown => (None, vec![]),
     }
 }

@@ -5,29 +5,53 @@
 //! versions of the loop's body. Names that are not read again carry the number of their kind beside their bits: they
 //! make no version. Where a kind is not known, the code leaves before the statement.
 //!
-//! Not here: operators (`number_operators.rs`), functions (`function_calls.rs`), arrays (`array_elements.rs`).
+//! Not here: operators (`number_operators.rs`), functions (`function_calls.rs`), arrays (`array_elements.rs`), rows
+//! (`rows.rs`).
 
 mod array_elements;
 mod function_calls;
 mod liveness;
 mod number_operators;
+mod rows;
 
 use rustc_hash::FxHashMap;
 
 use crate::code::{Block, BlockEnd, Code, Exit, Integer, Operation, Reason, Slot, Test};
 use crate::flow::{self, Flow, FlowRegister, FlowStep};
 use crate::kinds::{ElementType, Kind, SlotClass};
+use crate::row_functions::DotFunctions;
 
 /// What a name is when the nest is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Given {
     /// A number; whether it is an integer of few bits that is not negative.
     Number(Kind, bool),
-    /// An array: its dtype, how many axes, whether the elements of its last one lie side by side, whether it may be
-    /// written.
-    Array(ElementType, usize, bool, bool),
+    /// An array.
+    Array(GivenArray),
     /// No value, or another one.
     Other,
+}
+
+impl Given {
+    /// How many axes it has; a number has none.
+    pub fn axes(&self) -> usize {
+        if let Given::Array(array) = self { array.axes } else { 0 }
+    }
+}
+
+/// What an array is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GivenArray {
+    /// Its dtype.
+    pub element: ElementType,
+    /// How many axes it has.
+    pub axes: usize,
+    /// Whether the elements of its last axis lie side by side.
+    pub is_compact: bool,
+    /// Whether it may be written.
+    pub is_writeable: bool,
+    /// Whether it is gpupy's, whose functions do not warn, and have their own bits.
+    pub is_ours: bool,
 }
 
 /// Integers of few bits have at most so many.
@@ -48,6 +72,7 @@ struct ArrayPlace {
     element: ElementType,
     is_compact: bool,
     is_writeable: bool,
+    is_ours: bool,
     base: Slot,
     extents: Vec<Slot>,
     strides: Vec<Slot>,
@@ -55,26 +80,29 @@ struct ArrayPlace {
 
 /// The first word of the state that describes an array, by name; and how many words there are.
 ///
-/// A name has two words, its bits and its kind; a loop over a range three.
+/// A name has two words, its bits and its kind; a loop over a range three. The last two are the address of scratch
+/// memory, and how many elements of eight bytes each of its two regions has.
 pub fn layout(names: &[Given], loops: usize) -> (Vec<usize>, usize) {
     let mut words = 2 * names.len() + 3 * loops;
     let mut places = Vec::new();
     for given in names {
         places.push(words);
-        if let Given::Array(_, axes, ..) = given {
-            words += 1 + 2 * axes;
+        if let Given::Array(array) = given {
+            words += 1 + 2 * array.axes;
         }
     }
-    (places, words)
+    (places, words + 2)
 }
 
 /// Typed code of a flow for what its names are; `None` where that would be too much of it.
-pub fn code(flow: &Flow, given: &[Given]) -> Option<Code> {
-    let mut writer = VersionWriter::new(flow, given);
+pub fn code(flow: &Flow, given: &[Given], products: DotFunctions) -> Option<Code> {
+    let mut writer = VersionWriter::new(flow, given, products);
+    let steps = flow.blocks.iter().flat_map(|block| &block.steps);
+    let rows = steps.filter(|step| matches!(step, FlowStep::Rows(_))).count();
     writer.entry(given);
     while let Some((block, number)) = writer.open.pop() {
         writer.block(block, number);
-        if writer.blocks.len() > VERSIONS * (flow.blocks.len() + 8) {
+        if writer.blocks.len() > VERSIONS * (flow.blocks.len() + 4 * rows + 8) {
             return None;
         }
     }
@@ -110,7 +138,14 @@ struct VersionWriter<'a> {
     has_few_bits: Vec<bool>,
     // By name: whether it is an integer at entry.
     is_entered: Vec<bool>,
-    // Of the block that is written.
+    products: DotFunctions,
+    // The word with the address of scratch memory.
+    scratch: u32,
+    // Whether an operator on rows does not warn.
+    is_silent: bool,
+    // The block that is written, and its exit.
+    number: usize,
+    exit: usize,
     held: Vec<HeldKind>,
     operations: Vec<Operation>,
     // Bits of integers, where they are known to be fewer than 64.
@@ -126,7 +161,7 @@ struct VersionWriter<'a> {
 type Waiting = Vec<(Slot, [Slot; 2])>;
 
 impl<'a> VersionWriter<'a> {
-    fn new(flow: &'a Flow, given: &[Given]) -> Self {
+    fn new(flow: &'a Flow, given: &[Given], products: DotFunctions) -> Self {
         let has_few_bits = given
             .iter()
             .map(|one| !matches!(one, Given::Number(Kind::Int | Kind::I64, false)))
@@ -147,6 +182,11 @@ impl<'a> VersionWriter<'a> {
             arrays: Vec::new(),
             has_few_bits,
             is_entered,
+            products,
+            scratch: layout(given, flow.loops.len()).1 as u32 - 2,
+            is_silent: false,
+            number: 0,
+            exit: 0,
             held: vec![HeldKind::Value(Kind::Kept); flow.registers],
             operations: Vec::new(),
             bits: FxHashMap::default(),
@@ -217,7 +257,8 @@ impl<'a> VersionWriter<'a> {
     }
 
     fn array(&mut self, given: Given, word: u32) -> Option<ArrayPlace> {
-        let Given::Array(element, axes, is_compact, is_writeable) = given else {
+        let Given::Array(GivenArray { element, axes, is_compact, is_writeable, is_ours }) = given
+        else {
             return None;
         };
         let mut next = word;
@@ -230,7 +271,7 @@ impl<'a> VersionWriter<'a> {
         let base = fetched(self);
         let extents = (0..axes).map(|_| fetched(self)).collect();
         let strides = (0..axes).map(|_| fetched(self)).collect();
-        Some(ArrayPlace { element, is_compact, is_writeable, base, extents, strides })
+        Some(ArrayPlace { element, is_compact, is_writeable, is_ours, base, extents, strides })
     }
 
     fn new_block(&mut self) -> usize {
@@ -313,6 +354,7 @@ impl<'a> VersionWriter<'a> {
         self.lows.clear();
         self.waiting.clear();
         let exit = self.exit(from.statement, Reason::Value);
+        (self.number, self.exit) = (number, exit);
         let is_known =
             from.steps.iter().try_for_each(|step| self.step(step)).and_then(|()| self.look());
         let end = is_known.and_then(|()| self.end(&from.end));
@@ -327,7 +369,14 @@ impl<'a> VersionWriter<'a> {
             flow::FlowEnd::Done if is_known.is_ok() => self.exits[exit].reason = Reason::Done,
             _ => {}
         }
-        self.blocks[number] = Block { exit, operations: std::mem::take(&mut self.operations), end };
+        self.cut(end, number);
+    }
+
+    /// Ends the block that is written; what follows is in another one with the same exit.
+    fn cut(&mut self, end: BlockEnd, next: usize) {
+        let operations = std::mem::take(&mut self.operations);
+        self.blocks[self.number] = Block { exit: self.exit, operations, end };
+        self.number = next;
     }
 
     fn end(&mut self, end: &flow::FlowEnd) -> Known<BlockEnd> {
@@ -522,6 +571,8 @@ impl<'a> VersionWriter<'a> {
             FlowStep::Put(array, place, value) => self.put(*array, *place, *value)?,
             FlowStep::Extent(to, array, axis) => self.extent(*to, *array, *axis)?,
             FlowStep::Begin(number, given) => self.begin(*number, given)?,
+            FlowStep::Rows(work) => self.rows(work)?,
+            FlowStep::Unknown => return Err(Unknown),
             FlowStep::Poll => self.push(Operation::Poll),
         }
         Ok(())

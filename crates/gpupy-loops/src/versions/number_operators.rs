@@ -412,8 +412,11 @@ impl VersionWriter<'_> {
             BinaryOperator::Div => Some(Floating::Div),
             _ => None,
         };
-        if matches!(operation, BinaryOperator::Div | BinaryOperator::Mod | BinaryOperator::FloorDiv)
-        {
+        let divides = matches!(
+            operation,
+            BinaryOperator::Div | BinaryOperator::Mod | BinaryOperator::FloorDiv
+        );
+        if divides && !self.is_silent {
             let zero = self.zero(class);
             self.require(Test::NotEq, b, zero);
         }
@@ -436,6 +439,9 @@ impl VersionWriter<'_> {
         }
         let home = self.define(to, kind);
         self.push(Operation::Copy(home, result));
+        if self.is_silent {
+            return Ok(());
+        }
         waiting.push((result, [a, b]));
         match kind {
             Kind::Float => {}

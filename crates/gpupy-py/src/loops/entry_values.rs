@@ -4,12 +4,15 @@
 //! memory stays in its place, as long as an [`Entered`] does.
 
 use crate::array::ndarray::NdArray;
-use gpupy_loops::{BITS_OF_COUNTERS, ElementType, Flow, Given, KINDS, Kind, layout};
+use gpupy_loops::{BITS_OF_COUNTERS, ElementType, Flow, Given, GivenArray, KINDS, Kind, layout};
 use numpy::npyffi::flags::NPY_ARRAY_ALIGNED;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt};
+
+/// Elements of eight bytes in each region of scratch memory: rows that fit in the nearest cache together.
+const SCRATCH: usize = 4096;
 
 /// NumPy's flag of arrays that were broadcast.
 const NPY_ARRAY_WARN_ON_WRITE: i32 = 1 << 31;
@@ -97,13 +100,19 @@ pub struct Entered<'py> {
     pub words: Vec<u64>,
     // Arrays of NumPy's, over our memory too, which is pinned so.
     _arrays: Vec<Bound<'py, PyAny>>,
+    _scratch: Vec<u64>,
 }
 
 impl<'py> Entered<'py> {
     /// Looks at values in the order of the nest's names.
     pub fn new(py: Python<'py>, flow: &Flow, values: &[Bound<'py, PyAny>]) -> PyResult<Self> {
         let types = Types::get(py)?;
-        let mut found = Self { given: Vec::new(), words: Vec::new(), _arrays: Vec::new() };
+        let mut found = Self {
+            given: Vec::new(),
+            words: Vec::new(),
+            _arrays: Vec::new(),
+            _scratch: Vec::new(),
+        };
         let (mut bits, mut places) = (Vec::new(), Vec::new());
         for (name, value) in values.iter().enumerate() {
             let mut number = 0;
@@ -111,7 +120,7 @@ impl<'py> Entered<'py> {
                 number = word;
                 let is_few = (0..1 << BITS_OF_COUNTERS).contains(&(word as i64));
                 Given::Number(kind, is_few && matches!(kind, Kind::Int | Kind::I64))
-            } else if flow.is_array[name] {
+            } else if !flow.is_bound[name] {
                 let (given, place) = found.array(types, value);
                 places.push((name, place));
                 given
@@ -129,6 +138,11 @@ impl<'py> Entered<'py> {
                 bits[starts[name] + word] = value;
             }
         }
+        if !found._arrays.is_empty() {
+            found._scratch.resize(2 * SCRATCH, 0);
+            bits[words - 2] = found._scratch.as_mut_ptr() as u64;
+            bits[words - 1] = SCRATCH as u64;
+        }
         found.words = bits;
         Ok(found)
     }
@@ -136,9 +150,10 @@ impl<'py> Entered<'py> {
     /// An array, with its address, extents and strides.
     fn array(&mut self, types: &Types, value: &Bound<'py, PyAny>) -> (Given, Vec<u64>) {
         let other = (Given::Other, Vec::new());
+        let is_ours = value.is_exact_instance_of::<NdArray>();
         let shown = if value.get_type().is(&types.array) {
             value.clone()
-        } else if value.is_exact_instance_of::<NdArray>() {
+        } else if is_ours {
             // Pinned as long as it lives; an error is raised where the program reads it.
             match value.call_method0("__array__") {
                 Ok(shown) => shown,
@@ -174,7 +189,8 @@ impl<'py> Entered<'py> {
         let mut place = vec![data as usize as u64];
         place.extend(array.shape().iter().map(|&extent| extent as u64));
         place.extend(array.strides().iter().map(|&stride| stride as u64));
-        let given = Given::Array(element, array.ndim(), is_compact, is_writeable);
+        let axes = array.ndim();
+        let given = Given::Array(GivenArray { element, axes, is_compact, is_writeable, is_ours });
         self._arrays.push(shown);
         (given, place)
     }

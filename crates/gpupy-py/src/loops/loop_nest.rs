@@ -3,7 +3,8 @@
 //! Owns [`LoopNest`]. Versions are kept by what the names are; few of them.
 
 use super::entry_values::{Entered, Types};
-use gpupy_loops::{Flow, Given, Nest, NestVersion, Pause, Reason, flow};
+use gpupy_core::DType;
+use gpupy_loops::{DotFunctions, Flow, Given, Nest, NestVersion, Pause, Reason, flow};
 use lru::LruCache;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +21,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A nest of loops.
 #[pyclass(module = "gpupy._gpupy", frozen)]
 pub struct LoopNest {
-    names: Vec<String>,
+    nest: Nest,
+    // Without arrays: its names and loops.
     flow: Flow,
     // `None` where there would be too much code.
     versions: Mutex<LruCache<Vec<Given>, Option<Arc<NestVersion>>>>,
@@ -51,7 +53,7 @@ impl LoopNest {
         let nest: Nest =
             serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let versions = Mutex::new(LruCache::new(VERSIONS));
-        Ok(Self { flow: flow(&nest), names: nest.names, versions })
+        Ok(Self { flow: flow(&nest, &[]), nest, versions })
     }
 
     /// Runs it for the values of its names, ``None`` for those without one.
@@ -67,7 +69,7 @@ impl LoopNest {
         is_interpreted: bool,
     ) -> PyResult<Option<LoopExit>> {
         let values: Vec<_> = values.iter().collect();
-        if values.len() != self.names.len() {
+        if values.len() != self.nest.names.len() {
             return Err(PyValueError::new_err("a value for each name"));
         }
         let mut entered = Entered::new(py, &self.flow, &values)?;
@@ -95,7 +97,7 @@ impl LoopNest {
         let exit = unsafe { version.run(&mut entered.words, Pause::new(&mut ask)) };
         let words = &entered.words;
         let (types, names, loops) = (Types::get(py)?, PyDict::new(py), PyDict::new(py));
-        for (number, name) in self.names.iter().enumerate() {
+        for (number, name) in self.nest.names.iter().enumerate() {
             if self.flow.is_bound[number]
                 && let Some(value) = types.object(py, words[2 * number + 1], words[2 * number])?
             {
@@ -103,7 +105,7 @@ impl LoopNest {
             }
         }
         for (number, one) in self.flow.loops.iter().enumerate() {
-            let word = 2 * self.names.len() + 3 * number;
+            let word = 2 * self.nest.names.len() + 3 * number;
             let [next, stop, step] = [0, 1, 2].map(|place| words[word + place] as i64);
             loops.set_item(one.statement, (next, stop, step))?;
         }
@@ -133,10 +135,35 @@ impl LoopNest {
         if !may_compile {
             return None;
         }
-        let version = NestVersion::new(&self.flow, given, is_interpreted).map(Arc::new);
+        let axes: Vec<_> = given.iter().map(Given::axes).collect();
+        let flow = flow(&self.nest, &axes);
+        let version = NestVersion::new(&flow, given, PRODUCTS, is_interpreted).map(Arc::new);
         versions.put(given.to_vec(), version.clone());
         version
     }
+}
+
+const PRODUCTS: DotFunctions =
+    DotFunctions { of_doubles: product_of_doubles, of_singles: product_of_singles };
+
+extern "C" fn product_of_doubles(a: i64, a_bytes: i64, terms: i64, b: i64, b_bytes: i64) -> i64 {
+    product(DType::F64, terms, (a, a_bytes), (b, b_bytes))
+}
+
+extern "C" fn product_of_singles(a: i64, a_bytes: i64, terms: i64, b: i64, b_bytes: i64) -> i64 {
+    product(DType::F32, terms, (a, a_bytes), (b, b_bytes))
+}
+
+/// The product of two rows by the host's driver, as their `dot` gives it; NaN where there is no memory for it, at which
+/// the nest is left.
+fn product(dtype: DType, terms: i64, left: (i64, i64), right: (i64, i64)) -> i64 {
+    let size = dtype.size() as i64;
+    let vector =
+        |(first, bytes): (i64, i64)| (first as usize as *const u8, (bytes / size) as isize);
+    // SAFETY: code gives rows that were found within arrays that live meanwhile, or its own scratch memory.
+    let found =
+        unsafe { driver_cpu::vector_product(dtype, terms as usize, vector(left), vector(right)) };
+    found.map_or(-1, |bits| bits as i64)
 }
 
 /// Rounds until the next pause, so that pauses come at their time.

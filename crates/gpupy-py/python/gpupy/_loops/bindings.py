@@ -1,14 +1,15 @@
 """What a name in a text stands for: an import, a function, a variable, or one of Python's own.
 
-Owns ``Scope`` and ``Import``. It reads statements alone, not the expressions in them, and asks nothing of
-what functions do to names that are not theirs: what a name is when a loop is entered is a guard's to say.
-Not here: which functions may be called (``callables.py``).
+Owns ``Scope`` and ``Import``, which read statements alone, not the expressions in them, and
+``with_elements``. It asks nothing of what functions do to names that are not theirs: what a name is when a
+loop is entered is a guard's to say. Not here: which functions may be called (``callables.py``).
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -181,3 +182,22 @@ def _numpys(module: str) -> str:
     """A module's name; NumPy's for ours, which stands in its place."""
     top, dot, rest = module.partition(".")
     return f"numpy{dot}{rest}" if top == "gpupy" else module
+
+
+def with_elements(function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef]) -> set[str]:
+    """The names in a function that have elements, also in functions that it calls."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = functions.get(node.func.id)
+            if called is not None and called is not function:
+                names = [one.arg for one in (*called.args.posonlyargs, *called.args.args)]
+                arrays = with_elements(called, functions)
+                given = zip(names, node.args, strict=False)
+                found |= {one.id for name, one in given if name in arrays and isinstance(one, ast.Name)}
+            elif node.func.id == "len":
+                found |= {one.id for one in node.args if isinstance(one, ast.Name)}
+        if isinstance(inner, ast.Name):
+            found.add(inner.id)
+    return found

@@ -1,6 +1,7 @@
 """The functions and methods that a loop may call which is to be compiled.
 
-Owns ``is_known``, ``is_iterator`` and ``METHODS``. Functions of numbers are those that kernels know; there
+Owns ``is_known``, ``is_iterator``, ``METHODS``, and the tables of what is compiled by now, by its full
+name (``COMPILED``) and the compiler's. Functions of numbers are those that kernels know; there
 are functions of slices and draws besides. Names are full ones: ``numpy.sqrt``, ``builtins.len``. Not here:
 what a name in a text stands for (``bindings.py``).
 """
@@ -11,6 +12,7 @@ import builtins
 import functools
 import math
 import types
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +48,39 @@ METHODS = DRAWS | frozenset(
     "all any argmax argmin astype conj conjugate copy dot fill item max mean min prod std sum trace"
     " var".split()
 )
+
+# Functions that are compiled, by the compiler's names for them.
+COMPILED: dict[str, Any] = {
+    "builtins.abs": "Abs",
+    "builtins.bool": "Bool",
+    "builtins.float": "Float",
+    "builtins.int": "Int",
+    "builtins.max": "Max",
+    "builtins.min": "Min",
+    "math.ceil": "MathCeil",
+    "math.floor": "MathFloor",
+    "numpy.abs": "NumpyAbs",
+    "numpy.absolute": "NumpyAbs",
+    "numpy.float32": "NumpyFloat32",
+    "numpy.float64": "NumpyFloat64",
+    "numpy.int64": "NumpyInt64",
+    "numpy.maximum": "NumpyMaximum",
+    "numpy.minimum": "NumpyMinimum",
+    "numpy.sqrt": "NumpySqrt",
+}
+COMPILED.update(
+    (f"math.{name}", {"Math1": name.capitalize()})
+    for name in "acos asin atan cos cosh exp expm1 fabs log log10 log1p log2 sin sinh sqrt tan tanh".split()
+)
+COMPILED.update(
+    (f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow")
+)
+# Functions and methods that make a number of rows.
+OF_ROWS = frozenset("all any argmax argmin dot max mean min sum".split())
+# How many arguments functions take; others take one.
+MANY = {"Max": (2, 99), "Min": (2, 99), "NumpyMaximum": (2, 2), "NumpyMinimum": (2, 2)}
+# Numbers that modules have.
+CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "tau": math.tau}
 
 
 def is_iterator(name: str) -> bool:

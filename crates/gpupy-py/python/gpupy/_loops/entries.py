@@ -14,12 +14,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from .._gpupy import LoopNest
+from .._gpupy import LoopNest, eager
 from .._session import written_code
 from .lowering import Lowered
 from .sites import Leave, Site
@@ -50,7 +50,7 @@ class Entry:
         # Names of fast locals, of cells, and others.
         self._code: CodeType | None = None
         self._is_local: list[bool] = []
-        self._has_shared = False
+        self._has_shared = self._is_hidden = False
         self._shared: list[int] = []
         self._guarded: list[int] = []
         self._steps: Any = None
@@ -70,6 +70,9 @@ class Entry:
         if _is_watched() or written_code.has_reader():
             return None
         values = self._values(frame)
+        if self._is_hidden or any(values[number] is None for number in self._lowered.given):
+            self._refuse("a function's name for the module's is another one here, or it is given nothing")
+            return None
         steps = self._count(values)
         if steps < _WORTH_ENTERING:
             self._pass()
@@ -84,7 +87,8 @@ class Entry:
             return None
         if self._has_shared and threading.active_count() > 1:
             return None
-        if np.geterr()["under"] != "ignore":
+        # NumPy computes, with its own bits and warnings.
+        if np.geterr()["under"] != "ignore" or eager():
             return None
         if self._nest is None:
             try:
@@ -111,9 +115,9 @@ class Entry:
             # Python begins anew: as written it is faster than by the second copy.
             self._refuse(f"it would be left soon, before statement {found.statement}")
             return None
-        return self._leave(found, is_soon)
+        return self._leave(found, is_soon, values)
 
-    def _leave(self, found: Any, is_soon: bool) -> Leave:
+    def _leave(self, found: Any, is_soon: bool, values: list[Any]) -> Leave:
         self.runs += 1
         names = found.names
         if found.reason == "done":
@@ -129,11 +133,15 @@ class Entry:
         around = self._lowered.around[found.statement]
         iterators: dict[int, Iterator[Any]] = {}
         for statement, block in around.items():
-            target = self._lowered.targets.get(statement)
-            if target is None:
+            loop = self._lowered.loops.get(statement)
+            if loop is None:
                 continue
-            rest = range(*found.loops[statement])
-            iterators[statement] = iter(()) if block == "orelse" else itertools.chain([names[target]], rest)
+            if block == "orelse":
+                iterators[statement] = iter(())
+                continue
+            given = dict(zip(self._lowered.names, values, strict=True))
+            rest = loop.rest(found.loops[statement], given)
+            iterators[statement] = itertools.chain([loop.present(names)], rest)
         return Leave(found.statement, around, iterators, names, found.error)
 
     def _pass(self) -> None:
@@ -180,6 +188,8 @@ class Entry:
         own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         names = self._lowered.names
         self._code = code
+        # What a function reads of the module has the same name in this frame.
+        self._is_hidden = is_function and not own.isdisjoint(self._lowered.shared)
         self._shared = [number for number, name in enumerate(names) if name not in own]
         self._guarded = [number for number, name in enumerate(names) if name not in fast]
         self._guarded = [number for number in self._guarded if names[number] not in self._lowered.bound]
@@ -201,7 +211,16 @@ class Entry:
         for text, full in self._lowered.calls:
             if _meant(frame, text) not in _wanted(full):
                 return False
+        if any(not self._is_own(_meant(frame, *one[:1]), frame, one) for one in self._lowered.functions):
+            return False
         return all(_meant(frame, text) == value for text, value in self._lowered.constants)
+
+    def _is_own(self, found: Any, frame: FrameType, wanted: tuple[str, int]) -> bool:
+        """Whether a function is the one that the module's text defines on a line."""
+        if type(found) is not FunctionType or found.__globals__ is not frame.f_globals:
+            return False
+        code = found.__code__
+        return (code.co_filename, code.co_firstlineno) == (self._site.nest.place.file, wanted[1])
 
 
 def _meant(frame: FrameType, text: str) -> Any:

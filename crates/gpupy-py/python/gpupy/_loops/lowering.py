@@ -1,7 +1,8 @@
 """A nest of loops as the compiler takes it: from the syntax tree to plain data, without types.
 
 Owns ``lowered``, ``Lowered`` and ``Unlowered``. It goes through what the table of constructs allows, and
-takes less: numbers, elements of arrays by their indices, ranges. Invariants: statements are counted as
+takes less: numbers, elements and rows of arrays by their indices, ranges, functions of the module that give
+a number, in whose place stands what they do. Invariants: statements are counted as
 ``sites.py`` counts them; a text that is lowered means here what it means in Python, if its names are what
 the guards say. Not here: which kinds values have (the crate ``gpupy-loops``), how a nest is entered
 (``entries.py``).
@@ -11,47 +12,24 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from .._kernel.source import Place
+from .bindings import with_elements
+from .callables import COMPILED, CONSTANTS, MANY, OF_ROWS
+from .iterations import Iteration, items_of, length, pattern, range_of, rounds_of, spec_of
 
 _UNARY = {ast.USub: "USub", ast.UAdd: "UAdd", ast.Invert: "Invert", ast.Not: "Not"}
 _COMPARED = {ast.Eq: "Eq", ast.NotEq: "NotEq", ast.Lt: "Lt", ast.LtE: "LtE", ast.Gt: "Gt", ast.GtE: "GtE"}
-_FUNCTIONS: dict[str, Any] = {
-    "builtins.abs": "Abs",
-    "builtins.bool": "Bool",
-    "builtins.float": "Float",
-    "builtins.int": "Int",
-    "builtins.max": "Max",
-    "builtins.min": "Min",
-    "math.ceil": "MathCeil",
-    "math.floor": "MathFloor",
-    "numpy.abs": "NumpyAbs",
-    "numpy.absolute": "NumpyAbs",
-    "numpy.float32": "NumpyFloat32",
-    "numpy.float64": "NumpyFloat64",
-    "numpy.int64": "NumpyInt64",
-    "numpy.maximum": "NumpyMaximum",
-    "numpy.minimum": "NumpyMinimum",
-    "numpy.sqrt": "NumpySqrt",
-}
-_FUNCTIONS.update(
-    (f"math.{name}", {"Math1": name.capitalize()})
-    for name in "acos asin atan cos cosh exp expm1 fabs log log10 log1p log2 sin sinh sqrt tan tanh".split()
-)
-_FUNCTIONS.update(
-    (f"math.{name}", {"Math2": name.capitalize()}) for name in ("atan2", "copysign", "fmod", "pow")
-)
-# How many arguments functions take; others take one.
-_MANY = {"Max": (2, 99), "Min": (2, 99), "NumpyMaximum": (2, 2), "NumpyMinimum": (2, 2)}
-# Numbers that modules have.
-_CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "tau": math.tau}
 # Rounds that a loop is taken to have where neither its names nor the loops around it tell.
 _ROUNDS_OF_FOR, _ROUNDS_OF_WHILE = 10, 1000
+# Statements of functions that stand in the place of calls, at most.
+_STATEMENTS = 100
+# Steps that an operation on a row takes in Python.
+_STEPS_OF_ROW = 20
 
 
 class Unlowered(Exception):
@@ -75,43 +53,59 @@ class Lowered:
     calls: tuple[tuple[str, str], ...]
     # Numbers of modules, as they are written.
     constants: tuple[tuple[str, float], ...]
+    # Functions of the module that it calls: their names and first lines; names that are the module's there.
+    functions: tuple[tuple[str, int], ...]
+    shared: frozenset[str]
+    # Names that are handed to functions as they are, by their numbers.
+    given: frozenset[int]
     # By statement: the block of each statement around it in which it stands.
     around: Mapping[int, Mapping[int, str]]
-    # By statement: the names that loops over ranges bind.
-    targets: Mapping[int, str]
+    # By statement: what a `for` goes over.
+    loops: Mapping[int, Iteration]
     text: str
     # An expression for the number of its steps, of a list `v` with the values of its names.
     steps: str = field(repr=False)
 
 
-def lowered(loop: ast.For | ast.While, calls: Mapping[str, str]) -> Lowered:
+Functions: TypeAlias = Mapping[str, ast.FunctionDef]
+
+
+def lowered(loop: ast.For | ast.While, calls: Mapping[str, str], functions: Functions) -> Lowered:
     """A nest for the compiler; raises ``Unlowered`` where it holds what is not compiled yet.
 
-    ``calls`` gives the full names of the functions that it calls.
+    ``calls`` gives the full names of the functions that it calls, ``functions`` are the module's own.
     """
-    return _Lowering(calls).nest(loop)
+    return _Lowering(calls, functions).nest(loop)
 
 
 class _Lowering:
-    def __init__(self, calls: Mapping[str, str]) -> None:
-        self._calls = calls
+    def __init__(self, calls: Mapping[str, str], functions: Functions) -> None:
+        self._calls, self._functions = calls, functions
+        self._inlined: dict[str, int] = {}
+        self._shared: set[str] = set()
+        self._given: set[int] = set()
+        # Of the function that is called: what its variables are, names of the nest or numbers.
+        self._variables: dict[str, str | int] | None = None
+        self._locals = self._statements = 0
         self._names: dict[str, int] = {}
         self._bound: set[str] = set()
         self._has_stores = False
         self._called: dict[str, str] = {}
         self._constants: dict[str, float] = {}
         self._around: dict[int, dict[int, str]] = {}
-        self._targets: dict[int, str] = {}
+        self._loops: dict[int, Iteration] = {}
         self._path: dict[int, str] = {}
         # The expression for the rounds of the loop around.
         self._outer: str | None = None
         self._count = 0
+        # Operations on rows until now.
+        self._rows = 0
 
     def nest(self, loop: ast.For | ast.While) -> Lowered:
         body, steps = self._statement(loop)
-        roots = {text.partition(".")[0] for text in (*self._called, *self._constants)}
+        roots = {text.partition(".")[0] for text in (*self._called, *self._constants, *self._inlined)}
         if roots & self._names.keys():
-            self._refuse("a function or module by a name that is a variable too", loop)
+            self.refuse("a function or module by a name that is a variable too", loop)
         text = json.dumps({"names": [*self._names], "body": body})
         return Lowered(
             tuple(self._names),
@@ -119,17 +113,37 @@ class _Lowering:
             self._has_stores,
             tuple(self._called.items()),
             tuple(self._constants.items()),
+            tuple(self._inlined.items()),
+            frozenset(self._shared),
+            frozenset(self._given),
             self._around,
-            self._targets,
+            self._loops,
             text,
             steps,
         )
 
-    def _refuse(self, words: str, node: Any) -> NoReturn:
+    def refuse(self, words: str, node: Any) -> NoReturn:
+        """Raises ``Unlowered``."""
         raise Unlowered(words, node)
 
-    def _name(self, name: str) -> int:
+    def name(self, name: str) -> int:
+        """The number of a name."""
         return self._names.setdefault(name, len(self._names))
+
+    def _array(self, name: str, node: Any) -> int:
+        """The number of an array's name."""
+        found = self._meant(name)
+        if isinstance(found, int):
+            self.refuse("an array that a function has by another name", node)
+        return self.name(found)
+
+    def _meant(self, name: str) -> str | int:
+        """A name of the nest, or the number of a variable of the function that is called."""
+        if self._variables is None:
+            return name
+        if name not in self._variables:
+            self._shared.add(name)
+        return self._variables.get(name, name)
 
     def _block(self, number: int, block: str, body: list[ast.stmt]) -> tuple[list[Any], str]:
         before = self._path
@@ -143,7 +157,10 @@ class _Lowering:
         number = self._count
         self._count += 1
         self._around[number] = self._path
+        before = self._rows
         does, steps = self._does(node, number)
+        if not isinstance(node, ast.If | ast.For | ast.While):
+            steps = f"{1 + _STEPS_OF_ROW * (self._rows - before)}"
         return {"number": number, "does": does}, steps
 
     def _does(self, node: Any, number: int) -> tuple[Any, str]:
@@ -152,7 +169,7 @@ class _Lowering:
                 return self._assign(targets, value), "1"
             case ast.AnnAssign(target=target, value=value):
                 if value is None:
-                    self._refuse("an annotation without a value", node)
+                    self.refuse("an annotation without a value", node)
                 return self._assign([target], value), "1"
             case ast.AugAssign(target=target, op=op, value=value):
                 to = self._target(target)
@@ -176,28 +193,40 @@ class _Lowering:
             case ast.Expr(value=ast.Constant()):
                 return "Pass", "0"
             case ast.Expr():
-                self._refuse("an expression as a statement", node)
-        self._refuse(f"a statement `{type(node).__name__}`", node)
+                self.refuse("an expression as a statement", node)
+        self.refuse(f"a statement `{type(node).__name__}`", node)
 
     def _for(self, node: ast.For, number: int) -> tuple[Any, str]:
-        head = node.iter
-        text = ast.unparse(head.func) if isinstance(head, ast.Call) else ""
-        if not isinstance(head, ast.Call) or self._calls.get(text) != "builtins.range":
-            self._refuse("a `for` over another thing than a range", node)
-        if head.keywords or not 1 <= len(head.args) <= 3:
-            self._refuse("a `range` with other arguments", head)
-        if not isinstance(node.target, ast.Name):
-            self._refuse("a `for` that binds several names", node)
-        self._called[text] = "builtins.range"
-        given = [self._value(one) for one in head.args]
-        target = self._bind(node.target.id)
-        self._targets[number] = node.target.id
-        outer, self._outer = self._outer, self._rounds(head.args)
-        rounds = self._outer
+        head, spec = range_of(self, node.iter), None
+        items: list[Any] = []
+        if head is not None:
+            if not isinstance(node.target, ast.Name):
+                self.refuse("a `for` over a range that binds several names", node)
+            given, rounds = [self._value(one) for one in head], self._rounds(head)
+            target = self.bind(node.target.id)
+        else:
+            spec = spec_of(self, node.iter)
+            given, rounds = [length(self, spec)], rounds_of(self, spec)
+            # Python has no such name.
+            target = self.name(f"#{number}")
+            items = items_of(self, node.target, spec, {"Name": target}, node)
+        self._loops[number] = Iteration(pattern(node.target), spec)
+        outer, self._outer = self._outer, rounds
         inside, steps = self._block(number, "body", node.body)
         self._outer = outer
         beside, others = self._block(number, "orelse", node.orelse)
-        return {"For": [target, given, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
+        return {"For": [target, given, items, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
+
+    def iterator(self, node: Any) -> str:
+        """What a head calls: the name of Python's function, or nothing."""
+        text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        full = self._calls.get(text, "")
+        if not full.startswith("builtins."):
+            return ""
+        if node.keywords:
+            self.refuse(f"a call of `{text}` with keywords", node)
+        self._called[text] = full
+        return full.removeprefix("builtins.")
 
     def _rounds(self, given: list[ast.expr]) -> str:
         """The expression for a range's length."""
@@ -215,7 +244,7 @@ class _Lowering:
             case ast.Constant(value=int() as value):
                 return str(int(value))
             case ast.Name(id=name):
-                return None if name in self._bound else f"v[{self._name(name)}]"
+                return None if name in self._bound else f"v[{self.name(name)}]"
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 found = self._count_of(operand)
                 return found and f"(-{found})"
@@ -226,17 +255,18 @@ class _Lowering:
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}[type(op)]
                 return first and second and f"({first}{sign}{second})"
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-                return f"len(v[{self._name(name)}])"
+                return f"len(v[{self.name(name)}])"
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
                 slice=ast.Constant(value=int() as axis),
             ):
-                return f"v[{self._name(name)}].shape[{axis}]"
+                return f"v[{self.name(name)}].shape[{axis}]"
         return None
 
-    def _bind(self, name: str) -> int:
+    def bind(self, name: str) -> int:
+        """The number of a name that the nest binds."""
         self._bound.add(name)
-        return self._name(name)
+        return self.name(name)
 
     def _assign(self, targets: list[ast.expr], value: ast.expr) -> Any:
         parts = [part for target in targets for part in getattr(target, "elts", [target])]
@@ -247,12 +277,12 @@ class _Lowering:
                 inside = ast.walk(part.slice) if isinstance(part, ast.Subscript) else ()
                 for node in inside:
                     if isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in names):
-                        self._refuse("targets that depend on each other", part)
+                        self.refuse("targets that depend on each other", part)
         if any(hasattr(target, "elts") for target in targets):
             [target, *others] = targets
             values = getattr(value, "elts", [])
             if others or not isinstance(value, ast.Tuple) or len(target.elts) != len(values):  # type: ignore[attr-defined]
-                self._refuse("a tuple that is not written out", value)
+                self.refuse("a tuple that is not written out", value)
             given: Any = {"Tuple": [self._value(one) for one in values]}
             return {"Assign": [[{"Tuple": [self._target(one) for one in target.elts]}], given]}  # type: ignore[attr-defined]
         given = self._value(value)
@@ -260,47 +290,69 @@ class _Lowering:
 
     def _target(self, node: Any) -> Any:
         if isinstance(node, ast.Name):
-            return {"Name": self._bind(node.id)}
+            return {"Name": self.bind(node.id)}
         if isinstance(node, ast.Subscript):
             self._has_stores = True
             return {"Element": self._element(node)}
-        self._refuse("tuples in tuples", node)
+        self.refuse("tuples in tuples", node)
 
     def _element(self, node: ast.Subscript) -> list[Any]:
-        """The array and the indices of an element."""
+        """The array and the indices of an element or a row."""
         indices: list[Any] = []
         at: Any = node
         while isinstance(at, ast.Subscript):
             inside = at.slice.elts if isinstance(at.slice, ast.Tuple) else [at.slice]
+            if indices and any(isinstance(one, ast.Slice) for one in inside):
+                self.refuse("a slice of a slice", node)
             indices = [*inside, *indices]
             at = at.value
         if not isinstance(at, ast.Name):
-            self._refuse("an element of what is no name", node)
-        for one in indices:
-            if isinstance(one, ast.Slice) or (isinstance(one, ast.Constant) and type(one.value) is not int):
-                self._refuse("a slice", node)
-        return [self._name(at.id), [self._value(one) for one in indices]]
+            self.refuse("an element of what is no name", node)
+        return [self._array(at.id, node), [self._index(one) for one in indices]]
+
+    def _index(self, node: Any) -> Any:
+        if isinstance(node, ast.Slice):
+            self._rows += 1
+            bounds = [node.lower, node.upper, node.step]
+            is_none = [one is None or (isinstance(one, ast.Constant) and one.value is None) for one in bounds]
+            given = zip(bounds, is_none, strict=True)
+            return {"Slice": [None if empty else self._value(one) for one, empty in given]}
+        if isinstance(node, ast.Constant) and type(node.value) is not int:
+            self.refuse("`None` or `...` in an index", node)
+        return {"At": self._value(node)}
 
     def _operator(self, op: ast.operator, node: Any) -> str:
         if isinstance(op, ast.MatMult):
-            self._refuse("`@`", node)
+            self.refuse("`@` in place", node)
         return type(op).__name__
+
+    def _reduced(self, function: str, rows: list[ast.expr], node: Any) -> Any:
+        """A number that a function makes of rows."""
+        if len(rows) != (2 if function == "dot" else 1):
+            self.refuse(f"a call of `{function}` with {len(rows)} rows", node)
+        self._rows += 1
+        return {"Reduce": [function.capitalize(), [self._value(one) for one in rows]]}
 
     def _value(self, node: Any) -> Any:
         match node:
             case ast.Name(id=name):
-                return {"Name": self._name(name)}
+                found = self._meant(name)
+                return {"Local": found} if isinstance(found, int) else {"Name": self.name(found)}
             case ast.Constant(value=value):
                 return self._constant(value, node)
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self._reduced("dot", [left, right], node)
             case ast.BinOp(left=left, op=op, right=right):
                 return {"Binary": [self._operator(op, node), self._value(left), self._value(right)]}
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+                return self._constant(-value, node)
             case ast.UnaryOp(op=op, operand=operand):
                 return {"Unary": [_UNARY[type(op)], self._value(operand)]}
             case ast.BoolOp(op=op, values=values):
                 return {"Logic": [isinstance(op, ast.And), [self._value(one) for one in values]]}
             case ast.Compare(left=left, ops=ops, comparators=others):
                 if not all(type(op) in _COMPARED for op in ops):
-                    self._refuse("`is` or `in`", node)
+                    self.refuse("`is` or `in`", node)
                 first = self._value(left)
                 pairs = [[_COMPARED[type(op)], self._value(one)] for op, one in zip(ops, others, strict=True)]
                 return {"Compare": [first, pairs]}
@@ -309,23 +361,24 @@ class _Lowering:
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=axis)
             ) if type(axis) is int:
-                return {"Extent": [self._name(name), axis]}
+                return {"Extent": [self._array(name, node), axis]}
             case ast.Subscript(
                 value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
                 slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=axis)),
             ) if type(axis) is int:
-                return {"Extent": [self._name(name), -axis]}
+                return {"Extent": [self._array(name, node), -axis]}
             case ast.Subscript():
                 return {"Element": self._element(node)}
-            case ast.Attribute(value=ast.Name(id=root), attr=attribute) if attribute in _CONSTANTS:
-                value = _CONSTANTS[attribute]
+            case ast.Attribute(value=ast.Name(id=root), attr=attribute) if attribute in CONSTANTS:
+                self._is_shared(root, node)
+                value = CONSTANTS[attribute]
                 self._constants[f"{root}.{attribute}"] = value
                 return self._constant(value, node)
             case ast.Call():
                 return self._call(node)
             case ast.Attribute():
-                self._refuse("an attribute", node)
-        self._refuse(f"an expression `{type(node).__name__}`", node)
+                self.refuse("an attribute", node)
+        self.refuse(f"an expression `{type(node).__name__}`", node)
 
     def _constant(self, value: Any, node: Any) -> Any:
         if type(value) is bool:
@@ -334,26 +387,99 @@ class _Lowering:
             return {"Int": value}
         if type(value) is float:
             return {"Float": struct.unpack("<Q", struct.pack("<d", value))[0]}
-        self._refuse(f"a constant of type `{type(value).__name__}`", node)
+        self.refuse(f"a constant of type `{type(value).__name__}`", node)
 
     def _call(self, node: ast.Call) -> Any:
         text = ast.unparse(node.func)
         full = self._calls.get(text, "")
+        if full:
+            self._is_shared(text.partition(".")[0], node)
+        if full == text and text in self._functions and not node.keywords:
+            return self._in_place_of(node, text, self._functions[text])
         if node.keywords:
-            self._refuse(f"a call of `{text}` with keywords", node)
+            self.refuse(f"a call of `{text}` with keywords", node)
         if full == "builtins.len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             self._called[text] = full
-            return {"Extent": [self._name(node.args[0].id), 0]}
-        function = _FUNCTIONS.get(full)
+            return {"Extent": [self._array(node.args[0].id, node), 0]}
+        module, _, last = full.rpartition(".")
+        if module == "numpy" and last in OF_ROWS:
+            self._called[text] = full
+            return self._reduced(last, node.args, node)
+        if isinstance(node.func, ast.Attribute) and not full and node.func.attr in OF_ROWS:
+            return self._reduced(node.func.attr, [node.func.value, *node.args], node)
+        function = COMPILED.get(full)
         if function is None:
-            self._refuse(f"a call of `{text}`", node)
+            self.refuse(f"a call of `{text}`", node)
         low, high = (2, 2) if isinstance(function, dict) and "Math2" in function else (1, 1)
         if isinstance(function, str):
-            low, high = _MANY.get(function, (1, 1))
+            low, high = MANY.get(function, (1, 1))
         if not low <= len(node.args) <= high:
-            self._refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
+            self.refuse(f"a call of `{text}` with {len(node.args)} arguments", node)
         self._called[text] = full
         return {"Call": [function, [self._value(one) for one in node.args]]}
+
+    def _is_shared(self, root: str, node: Any) -> None:
+        """Takes a name of the module or of Python that a function has."""
+        if self._variables is not None and isinstance(self._meant(root), int):
+            self.refuse("a function or module by a name that is a variable too", node)
+
+    def _in_place_of(self, node: ast.Call, text: str, function: ast.FunctionDef) -> Any:
+        """What stands for a call: all that is given is computed, then what the function returns."""
+        given = function.args
+        names = [one.arg for one in (*given.posonlyargs, *given.args)]
+        if given.kwonlyargs or len(names) != len(node.args):
+            self.refuse(f"a call of `{text}` with other arguments than it names", node)
+        self._inlined[text] = function.lineno
+        values: list[Any] = []
+        variables: dict[str, str | int] = {}
+        arrays = with_elements(function, self._functions)
+        for name, value in zip(names, node.args, strict=True):
+            meant = self._meant(value.id) if isinstance(value, ast.Name) else 0
+            if name in arrays and isinstance(meant, str):
+                variables[name] = meant
+                self._given.add(self.name(meant))
+            else:
+                variables[name] = self._local()
+                values.append([variables[name], self._value(value)])
+        before, self._variables = self._variables, variables
+        found = self._returned(function.body, node)
+        self._variables = before
+        return {"Let": [values, found]}
+
+    def _local(self) -> int:
+        self._locals += 1
+        return self._locals
+
+    def _returned(self, body: list[ast.stmt], node: Any) -> Any:
+        """What a function returns that goes on with some statements."""
+        self._statements += 1
+        if not body or self._statements > _STATEMENTS:
+            words = "which has too many statements, or an end without `return`"
+            self.refuse(f"a call of `{ast.unparse(node.func)}`, {words}", node)
+        first, *rest = body
+        assert self._variables is not None
+        match first:
+            case ast.Return(value=ast.expr() as value):
+                return self._value(value)
+            case ast.If(test=test, body=inside, orelse=beside):
+                test, before = self._value(test), self._variables
+                ways = []
+                for block in (inside, beside):
+                    self._variables = {**before}
+                    ways.append(self._returned([*block, *rest], node))
+                self._variables = before
+                return {"Choice": [test, *ways]}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                given = self._value(value)
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                old = self._value(ast.Name(name, ast.Load()))
+                given = {"Binary": [self._operator(op, first), old, self._value(value)]}
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return self._returned(rest, node)
+            case _:
+                self.refuse(f"a call of `{ast.unparse(node.func)}`, which has other statements", node)
+        number = self._variables[name] = self._local()
+        return {"Let": [[[number, given]], self._returned(rest, node)]}
 
 
 def place(found: Unlowered, file: str, function: str) -> Place:

@@ -16,8 +16,9 @@ from typing import Any
 
 from .._session import written_code
 from . import readers, second_copy
+from .bindings import BLOCKS
 from .entries import Entry
-from .lowering import Lowered, Unlowered, lowered, place
+from .lowering import Functions, Lowered, Unlowered, lowered, place
 from .nests import FoundLoop
 from .sites import Site
 
@@ -29,16 +30,23 @@ def with_sites(tree: ast.Module, file: str, written: Callable[[], types.CodeType
     """
     if readers.may_read(tree):
         return None
-    code = second_copy.compiled(tree, file, _chosen)
+    code = second_copy.compiled(tree, file, partial(_chosen, functions(tree)))
     written_code.note(code, written)
     readers.watch()
     return code
 
 
-def _chosen(nest: FoundLoop, node: Any) -> Iterator[tuple[FoundLoop, Any, Callable[[Site], Any]]]:
+def functions(tree: ast.Module) -> Functions:
+    """The functions of a module by their names; the finder refuses those with several meanings."""
+    return {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
+
+
+def _chosen(
+    known: Functions, nest: FoundLoop, node: Any
+) -> Iterator[tuple[FoundLoop, Any, Callable[[Site], Any]]]:
     assert nest.facts is not None
     calls = {call.text: call.stands_for for call in nest.facts.calls}
-    for loop, at, found in nests(nest, node, calls):
+    for loop, at, found in nests(nest, node, calls, known):
         if isinstance(found, Lowered):
             yield replace(loop, facts=nest.facts), at, partial(_opened, found)
 
@@ -48,19 +56,25 @@ def _opened(found: Lowered, site: Site) -> None:
 
 
 def nests(
-    loop: FoundLoop, node: Any, calls: dict[str, str]
+    loop: FoundLoop, node: Any, calls: dict[str, str], known: Functions
 ) -> Iterator[tuple[FoundLoop, Any, Lowered | Unlowered]]:
     """The outermost loops that are lowered, and those around them with the reason why they are not."""
     try:
-        yield loop, node, lowered(node, calls)
+        yield loop, node, lowered(node, calls, known)
         return
     except Unlowered as refused:
         yield loop, node, refused
-    by_place = {
-        (one.lineno, one.col_offset): one for one in ast.walk(node) if isinstance(one, ast.For | ast.While)
-    }
+    # Loops stand in statements, and nodes of expressions are many.
+    by_place: dict[tuple[int, int], Any] = {}
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        for block in BLOCKS.get(type(one), ()):
+            stack += getattr(one, block)
+        if isinstance(one, ast.For | ast.While):
+            by_place[one.lineno, one.col_offset] = one
     for inner in loop.inner:
-        yield from nests(inner, by_place[inner.place.line, inner.place.column], calls)
+        yield from nests(inner, by_place[inner.place.line, inner.place.column], calls, known)
 
 
-__all__ = ["nests", "place", "with_sites"]
+__all__ = ["functions", "nests", "place", "with_sites"]

@@ -160,69 +160,71 @@ class _Copy:
 
     def around(self, loop: ast.For | ast.While) -> ast.stmt:
         """The statement in the place of a loop."""
+        at = _place(loop)
         names = sorted(self._nest.facts.writes) if self._nest.facts is not None else []
-        given = [
-            ast.If(
-                self._call("has", ast.Constant(name)),
-                [ast.Assign([ast.Name(name, ast.Store())], self._call("value", ast.Constant(name)))],
-                [],
+        given: list[ast.stmt] = []
+        for name in names:
+            value = self._call(at, "value", ast.Constant(name, **at))
+            is_given = self._call(at, "has", ast.Constant(name, **at))
+            given.append(
+                ast.If(is_given, [ast.Assign([ast.Name(name, ast.Store(), **at)], value, **at)], [], **at)
             )
-            for name in names
-        ]
-        test = ast.BoolOp(ast.Or(), [ast.Attribute(self._site(), CLOSED, ast.Load()), self._call("stays")])
-        whole = ast.If(test, [loop], [*given, self._statement(loop)])
-        return _at(loop, whole)
+        is_closed = ast.Attribute(self._site(at), CLOSED, ast.Load(), **at)
+        test = ast.BoolOp(ast.Or(), [is_closed, self._call(at, "stays")], **at)
+        return ast.If(test, [loop], [*given, self._statement(loop)], **at)
 
     def _statement(self, node: Any) -> ast.stmt:
+        at = _place(node)
         number = self._count
         self._count += 1
+        which = ast.Constant(number, **at)
         new = node
         if isinstance(node, ast.For):
-            given = self._before(self._call("rest", ast.Constant(number)))
-            rest = ast.BoolOp(ast.Or(), [given, node.iter])
+            given = self._before(at, self._call(at, "rest", which))
             # Errors of what is no iterable are shown here.
-            ast.copy_location(rest, node.iter)
+            rest = _beside(node.iter, ast.BoolOp(ast.Or(), [given, node.iter]))
             new = ast.For(node.target, rest, self._block(node.body), self._block(node.orelse))
         elif isinstance(node, ast.While | ast.If):
             inside, behind = (
-                self._call("enters", ast.Constant(number), ast.Constant(block))
-                for block in ("body", "orelse")
+                self._call(at, "enters", which, ast.Constant(block, **at)) for block in ("body", "orelse")
             )
-            is_asked = ast.BoolOp(ast.Or(), [self._behind(), ast.UnaryOp(ast.Not(), behind)])
-            asked = ast.BoolOp(ast.And(), [is_asked, node.test])
-            test = ast.BoolOp(ast.Or(), [self._before(inside), ast.copy_location(asked, node.test)])
-            ast.copy_location(test, node.test)
+            is_not_behind = ast.UnaryOp(ast.Not(), behind, **at)
+            is_asked = ast.BoolOp(ast.Or(), [self._behind(at), is_not_behind], **at)
+            asked = _beside(node.test, ast.BoolOp(ast.And(), [is_asked, node.test]))
+            test = _beside(node.test, ast.BoolOp(ast.Or(), [self._before(at, inside), asked]))
             new = type(node)(test, self._block(node.body), self._block(node.orelse))
         ast.copy_location(new, node)
-        runs = ast.BoolOp(ast.Or(), [self._behind(), self._call("runs", ast.Constant(number))])
-        return _at(node, ast.If(runs, [new], []))
+        runs = ast.BoolOp(ast.Or(), [self._behind(at), self._call(at, "runs", which)], **at)
+        return ast.If(runs, [new], [], **at)
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [self._statement(one) for one in body]
 
-    def _behind(self) -> ast.expr:
+    def _behind(self, at: dict[str, Any]) -> ast.expr:
         """Whether no leave waits."""
-        return ast.Attribute(self._site(), BEHIND, ast.Load())
+        return ast.Attribute(self._site(at), BEHIND, ast.Load(), **at)
 
-    def _before(self, value: ast.expr) -> ast.expr:
+    def _before(self, at: dict[str, Any], value: ast.expr) -> ast.expr:
         """A value where a leave waits."""
-        return ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), self._behind()), value])
+        return ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), self._behind(at), **at), value], **at)
 
-    def _site(self) -> ast.expr:
-        return ast.Constant(self._mark)
+    def _site(self, at: dict[str, Any]) -> ast.expr:
+        return ast.Constant(self._mark, **at)
 
-    def _call(self, method: str, *arguments: ast.expr) -> ast.expr:
-        return ast.Call(ast.Attribute(self._site(), method, ast.Load()), list(arguments), [])
+    def _call(self, at: dict[str, Any], method: str, *arguments: ast.expr) -> ast.expr:
+        function = ast.Attribute(self._site(at), method, ast.Load(), **at)
+        return ast.Call(function, list(arguments), [], **at)
 
 
-def _at(node: Any, new: ast.stmt) -> ast.stmt:
-    """A statement whose parts without a place stand at the beginning of a node.
+def _place(node: Any) -> dict[str, Any]:
+    """The beginning of a node.
 
     Python gives attributes the last line of their place, which has to be the first one of a loop.
     """
     line, column = node.lineno, node.col_offset
-    place = {"lineno": line, "col_offset": column, "end_lineno": line, "end_col_offset": column + 1}
-    for one in ast.walk(new):
-        if "lineno" in one._attributes and not hasattr(one, "lineno"):
-            vars(one).update(place)
-    return new
+    return {"lineno": line, "col_offset": column, "end_lineno": line, "end_col_offset": column + 1}
+
+
+def _beside(node: ast.expr, new: ast.expr) -> ast.expr:
+    """An expression in the place of another one."""
+    return ast.copy_location(new, node)

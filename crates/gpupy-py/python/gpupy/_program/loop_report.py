@@ -194,10 +194,11 @@ def _unlowered(tree: ast.Module, found: tuple[FoundLoop, ...]) -> dict[tuple[int
         (one.lineno, one.col_offset): one for one in ast.walk(tree) if isinstance(one, ast.For | ast.While)
     }
     why: dict[tuple[int, int], tuple[str, int]] = {}
+    functions = running.functions(tree)
     for nest in (nest for loop in found for nest in loop.nests()):
         calls = {call.text: call.stands_for for call in nest.facts.calls} if nest.facts else {}
         node = nodes[nest.place.line, nest.place.column]
-        for loop, _, given in running.nests(nest, node, calls):
+        for loop, _, given in running.nests(nest, node, calls, functions):
             if isinstance(given, Unlowered):
                 why[loop.place.line, loop.place.column] = given.words, given.node.lineno
     return why

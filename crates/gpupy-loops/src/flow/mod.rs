@@ -2,12 +2,19 @@
 //!
 //! Owns [`Flow`], [`Block`], [`FlowStep`] and [`FlowEnd`]. A register is a name's or a temporary's. Invariants: in one
 //! statement no step that may leave stands behind one that has an effect (the store of an element, a name that is
-//! bound), so that a nest is left before a statement's first effect. Not here: types (`versions`).
+//! bound), so that a nest is left before a statement's first effect. Not here: rows (`row_work.rs`),
+//! types (`versions`).
+
+mod row_work;
+
+use rustc_hash::FxHashMap;
 
 use crate::called_functions::NamedFunction;
 use crate::nest::{
-    BinaryOperator, Comparison, Does, Expression, Name, Nest, Statement, Target, UnaryOperator,
+    BinaryOperator, Comparison, Does, Expression, Index, Name, Nest, Statement, Target,
+    UnaryOperator,
 };
+pub use row_work::{AxisIndex, SlicePlace, SliceValue, SliceWork};
 
 /// Where a value is, names first.
 pub type FlowRegister = usize;
@@ -41,6 +48,10 @@ pub enum FlowStep {
     Put(Name, FlowRegister, FlowRegister),
     /// An axis's length.
     Extent(FlowRegister, Name, isize),
+    /// Work on rows of arrays.
+    Rows(Box<SliceWork>),
+    /// What no code knows.
+    Unknown,
     /// The loop's state from the values of its `range`.
     Begin(usize, Vec<FlowRegister>),
     /// Signals, other threads, and changes of globals are looked at.
@@ -139,12 +150,10 @@ pub struct Flow {
     pub is_bound: Vec<bool>,
     /// By name: whether nothing but the head of a `for` binds it.
     pub is_counter: Vec<bool>,
-    /// By name: whether elements of it are read or written.
-    pub is_array: Vec<bool>,
 }
 
-/// The flow of a nest.
-pub fn flow(nest: &Nest) -> Flow {
+/// The flow of a nest whose names are arrays of some axes, or none.
+pub fn flow(nest: &Nest, axes: &[usize]) -> Flow {
     let names = nest.names.len();
     let flow = Flow {
         names,
@@ -153,18 +162,22 @@ pub fn flow(nest: &Nest) -> Flow {
         loops: Vec::new(),
         is_bound: vec![false; names],
         is_counter: vec![true; names],
-        is_array: vec![false; names],
     };
-    let mut writer = FlowWriter { flow, current: 0, jumps: Vec::new() };
+    let mut writer =
+        FlowWriter { flow, axes, current: 0, locals: FxHashMap::default(), jumps: Vec::new() };
     writer.current = writer.block(0);
     writer.statement(&nest.body);
     writer.end(FlowEnd::Done);
     writer.flow
 }
 
-struct FlowWriter {
+struct FlowWriter<'a> {
     flow: Flow,
+    /// By name: how many axes it has.
+    axes: &'a [usize],
     current: usize,
+    // Variables of functions that are called.
+    locals: FxHashMap<usize, FlowRegister>,
     // Of the loops around: where `continue` and `break` go.
     jumps: Vec<(usize, usize)>,
 }
@@ -175,7 +188,7 @@ enum Effect {
     Store(Name, FlowRegister, FlowRegister),
 }
 
-impl FlowWriter {
+impl FlowWriter<'_> {
     fn block(&mut self, statement: usize) -> usize {
         self.flow.blocks.push(Block { statement, steps: Vec::new(), end: FlowEnd::Leave });
         self.flow.blocks.len() - 1
@@ -187,9 +200,6 @@ impl FlowWriter {
     }
 
     fn step(&mut self, step: FlowStep) {
-        if let FlowStep::Locate(_, array, _) | FlowStep::Extent(_, array, _) = step {
-            self.flow.is_array[array] = true;
-        }
         self.flow.blocks[self.current].steps.push(step);
     }
 
@@ -214,6 +224,14 @@ impl FlowWriter {
         let begin = self.block(number);
         self.go_on(begin);
         match &statement.does {
+            Does::Assign(targets, value) if row_work::rows_of(self.axes, targets, value) => {
+                self.assign_rows(targets, None, value);
+            }
+            Does::InPlace(target, operation, value)
+                if row_work::rows_of(self.axes, std::slice::from_ref(target), value) =>
+            {
+                self.assign_rows(std::slice::from_ref(target), Some(*operation), value);
+            }
             Does::Assign(targets, value) => {
                 let mut effects = Vec::new();
                 self.assign(targets, value, &mut effects);
@@ -232,14 +250,19 @@ impl FlowWriter {
                 self.statements(other);
                 self.go_on(behind);
             }
-            Does::For(target, range, body, other) => {
-                self.for_loop(number, *target, range, body, other)
+            Does::For(target, range, items, body, other) => {
+                // Elements of what has another number of axes are not numbers.
+                let are_numbers = items.iter().all(|(_, one)| self.is_item(one));
+                if !are_numbers {
+                    self.step(FlowStep::Unknown);
+                }
+                self.for_loop(number, (*target, items), range, body, other)
             }
             Does::While(test, body, other) => {
                 let head = self.block(number);
                 self.go_on(head);
                 let test = self.value(test);
-                self.body(head, number, body, other, |inside, beside| {
+                self.body((head, number), &[], body, other, |inside, beside| {
                     FlowEnd::Branch(test, inside, beside)
                 });
             }
@@ -264,8 +287,8 @@ impl FlowWriter {
     /// The body of a loop, whose head is the current block, and what is behind it.
     fn body(
         &mut self,
-        head: usize,
-        number: usize,
+        (head, number): (usize, usize),
+        items: &[(Name, Expression)],
         body: &[Statement],
         other: &[Statement],
         end: impl Fn(usize, usize) -> FlowEnd,
@@ -274,6 +297,15 @@ impl FlowWriter {
         let (beside, behind) = (self.block(number), self.block(number));
         self.end(end(inside, beside));
         self.current = inside;
+        if !items.is_empty() {
+            // Nothing here leaves: places are within, and elements are numbers.
+            for (name, item) in items {
+                let value = self.value(item);
+                self.bind(*name, value);
+            }
+            let begin = self.block(self.flow.blocks[inside].statement);
+            self.go_on(begin);
+        }
         self.step(FlowStep::Poll);
         self.jumps.push((head, behind));
         self.statements(body);
@@ -284,10 +316,18 @@ impl FlowWriter {
         self.go_on(behind);
     }
 
+    /// Whether an item of a loop is a number: an element of an array with one axis.
+    fn is_item(&self, expression: &Expression) -> bool {
+        match expression {
+            Expression::Element(name, _) => self.axes.get(*name) == Some(&1),
+            _ => true,
+        }
+    }
+
     fn for_loop(
         &mut self,
         number: usize,
-        target: Name,
+        (target, items): (Name, &[(Name, Expression)]),
         range: &[Expression],
         body: &[Statement],
         other: &[Statement],
@@ -317,7 +357,7 @@ impl FlowWriter {
         self.step(FlowStep::Begin(number_of_loop, given));
         let head = self.block(number);
         self.go_on(head);
-        self.body(head, number, body, other, |inside, beside| {
+        self.body((head, number), items, body, other, |inside, beside| {
             FlowEnd::Next(number_of_loop, inside, beside)
         });
     }
@@ -344,7 +384,7 @@ impl FlowWriter {
         match target {
             Target::Name(name) => effects.push(Effect::Bind(*name, value)),
             Target::Element(array, index) => {
-                let index = index.iter().map(|one| self.value(one)).collect();
+                let index = self.places(index);
                 let (place, converted) = (self.register(), self.register());
                 self.step(FlowStep::Locate(place, *array, index));
                 self.step(FlowStep::Convert(converted, *array, value));
@@ -379,7 +419,7 @@ impl FlowWriter {
                 self.bind(*name, result);
             }
             Target::Element(array, index) => {
-                let index = index.iter().map(|one| self.value(one)).collect();
+                let index = self.places(index);
                 let (place, old, converted) = (self.register(), self.register(), self.register());
                 self.step(FlowStep::Locate(place, *array, index));
                 self.step(FlowStep::Get(old, *array, place));
@@ -403,6 +443,18 @@ impl FlowWriter {
     fn into(&mut self, register: FlowRegister, expression: &Expression) {
         let value = self.value(expression);
         self.step(FlowStep::Move(register, value));
+    }
+
+    /// The places of an element, whose indices are all places.
+    fn places(&mut self, index: &[Index]) -> Vec<FlowRegister> {
+        let mut found = Vec::new();
+        for one in index {
+            match one {
+                Index::At(place) => found.push(self.value(place)),
+                Index::Slice(_) => self.step(FlowStep::Unknown),
+            }
+        }
+        found
     }
 
     fn value(&mut self, expression: &Expression) -> FlowRegister {
@@ -436,12 +488,25 @@ impl FlowWriter {
                 self.go_on(behind);
             }
             Expression::Element(array, index) => {
-                let index = index.iter().map(|one| self.value(one)).collect();
+                let index = self.places(index);
                 let place = self.register();
                 self.step(FlowStep::Locate(place, *array, index));
                 self.step(FlowStep::Get(result, *array, place));
             }
             Expression::Extent(array, axis) => self.step(FlowStep::Extent(result, *array, *axis)),
+            Expression::Let(values, body) => {
+                for (number, value) in values {
+                    // A name without a value is one where it is given.
+                    let value = self.copied(value);
+                    self.locals.insert(*number, value);
+                }
+                return self.value(body);
+            }
+            Expression::Local(number) => match self.locals.get(number) {
+                Some(&value) => return value,
+                None => self.step(FlowStep::Unknown),
+            },
+            Expression::Reduce(function, given) => self.reduce(result, *function, given),
             Expression::Call(function @ (NamedFunction::Max | NamedFunction::Min), given) => {
                 self.extreme(result, *function, given);
             }
