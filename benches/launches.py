@@ -1,8 +1,9 @@
 """What launches cost the calling thread: for flushes of one to some fifty launches, each new and known.
 
-Owns the programs and the table. Times are processor time of the thread that evaluates, so that a software rasteriser's
-own threads do not count; its waits do not, either. Invariant: what is timed is an evaluation of few elements, whose
-kernels are compiled. Not here: times of kernels (`bench --accelerator`), of planning by kind (`bench --loops --nodes`).
+Owns the programs and the table. Times are processor time of the thread that evaluates, so that a
+software rasteriser's own threads do not count; its waits do not, either. Invariant: what is timed is an evaluation of few
+elements, whose kernels are compiled. Not here: times of kernels (`bench --accelerator`), of planning by kind
+(`bench --loops --nodes`).
 """
 
 import argparse
@@ -55,7 +56,7 @@ def rows(rounds):
         record, known = timed(lambda steps=steps: turns(x, steps, 0.1), rounds)
         # Other scalars each time: commands that a driver kept do not fit.
         scales = iter(range(1, 2 * rounds))
-        _, other = timed(lambda steps=steps: turns(x, steps, 1 / next(scales)), rounds)
+        _, other = timed(lambda steps=steps, scales=scales: turns(x, steps, 1 / next(scales)), rounds)
         yield steps, counts, record / (3 * steps), known, other
 
 

@@ -34,8 +34,8 @@ const BLOCK_BYTES: u64 = 1 << 30;
 /// The most destinations of one program, and reductions.
 const MAX_DESTS: usize = 4;
 
-/// The most launches of a sequence.
-const MAX_LAUNCHES: usize = 16;
+/// Launches of a sequence.
+const LAUNCHES: usize = 16;
 
 /// A software driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -73,7 +73,7 @@ impl Driver for Soft {
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
             max_reductions: MAX_DESTS,
             memory_launches: true,
-            max_launches: MAX_LAUNCHES,
+            max_launches: LAUNCHES,
             pieces: true,
             ..Capabilities::default()
         })

@@ -290,9 +290,9 @@ pub struct Launch<'a> {
 pub struct Sequence<'a> {
     /// The launches; there may be none.
     pub launches: &'a [Launch<'a>],
-    /// A name of all launches of the sequence, the first included: equal names have equal programs, shapes and accesses,
-    /// and share blocks in the same places. Only blocks and parameters may differ. So a driver may keep the commands
-    /// that it made of a sequence, as it keeps compiled kernels.
+    /// A name of all launches of the sequence, the first included: equal names have equal programs, shapes and
+    /// accesses, and share blocks in the same places. Only blocks and parameters may differ. So a driver may keep the
+    /// commands that it made of a sequence, as it keeps compiled kernels.
     pub fingerprint: Fingerprint,
 }
 
@@ -374,8 +374,8 @@ pub struct Evaluated {
     pub specialised: u32,
     /// Device launches (draws, dispatches); at least 1.
     pub launches: u32,
-    /// The code that the device ran, in its source language, for display; of a sequence, that of its last launch; `None`
-    /// if there is no such text.
+    /// The code that the device ran, in its source language, for display; of a sequence, that of its last launch;
+    /// `None` if there is no such text.
     pub code: Option<Arc<str>>,
     /// The object of the block that was lent.
     pub lent: Option<Lent>,

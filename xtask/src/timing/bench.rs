@@ -3,16 +3,16 @@
 //! `--compiled-loops` loops over elements beside Python's, with `--small` the cost of a call, with `--families`
 //! programs at sizes that a seed draws, with `--accelerator` the programs of an article, with `--kernels DIR`
 //! published programs, with `--functions` compiled functions beside numba's, with `--scale` Dask's workers with NumPy's
-//! chunks and with gpupy's, with `--launches` what launches cost the calling thread, with `--shaders` GPU drivers against shaders by hand, with `--second` the first run of a
-//! program in a second process against a warm one. With `--record` it stores the instruction counts of small
-//! operations, and with `--chart` it draws the README's chart.
+//! chunks and with gpupy's, with `--launches` what launches cost the calling thread, with `--shaders` GPU drivers
+//! against shaders by hand, with `--second` the first run of a program in a second process against a warm one. With
+//! `--record` it stores the instruction counts of small operations, and with `--chart` it draws the README's chart.
 //!
 //! Owns its command line. The timed programs are in Python (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/launches.py`, `benches/loops.py`, `benches/compiled_loops.py`, `benches/families.py`,
-//! `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`), except the recording of an operation in the core
-//! (`benches/src/main.rs`). Invariant: times are printed and written, never asserted; instruction counts hardly change
-//! from run to run, so they are asserted (`benches/instructions.py`). Not here: the peers' environment and library
-//! (`peers`), the needs of the article's programs (`accelerator`).
+//! `benches/simulations.py`, `benches/launches.py`, `benches/loops.py`, `benches/compiled_loops.py`,
+//! `benches/families.py`, `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`), except the recording of an
+//! operation in the core (`benches/src/main.rs`). Invariant: times are printed and written, never asserted; instruction
+//! counts hardly change from run to run, so they are asserted (`benches/instructions.py`). Not here: the peers'
+//! environment and library (`peers`), the needs of the article's programs (`accelerator`).
 
 use std::fs;
 

@@ -24,9 +24,6 @@ use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Result};
 
-/// The most launches of a sequence: as many commands as are submitted at once.
-const MOST_LAUNCHES: usize = MOST_COMMANDS as usize;
-
 /// A Vulkan driver, closed.
 pub fn new() -> Box<dyn Driver> {
     Box::new(Vulkan::default())
@@ -91,7 +88,7 @@ impl Vulkan {
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
             max_reductions: resources::MOST_REDUCTIONS,
-            max_launches: MOST_LAUNCHES,
+            max_launches: MOST_COMMANDS as usize,
             import_alignment,
             resources: resources::named(&self.limits),
             devices: devices.into_iter().map(|device| device.name).collect(),

@@ -3,16 +3,17 @@
 //! Owns the evaluation of [`OpenDriver`]. Invariant: all kernels of a launch are compiled before its first
 //! command is recorded, so that a refusal leaves all blocks unchanged.
 //!
-//! Not here: sequences of launches (`sequence.rs`), addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
+//! Not here: sequences of launches (`recorded_sequence.rs`), addressing (`gpupy_codegen::compute`), hazards and
+//! submission (`queue.rs`).
 
-use super::commands::queue::{Queue, Retired, Touch};
+use super::commands::queue::{Queue, Retired, Touch, touches};
 use super::gpu::gpu_device::{BindingLimits, Gpu, Traits};
 use super::open::OpenDriver;
 use super::shaders::kernel_compiler::{Compiler, Kernel};
 use ash::vk;
 use gpupy_codegen::compute::{self, DispatchPlan, DispatchRequest, PlannedDispatch};
 use gpupy_codegen::kernel_cache::KernelMaker;
-use gpupy_core::driver::{BlockId, Evaluated, Launch};
+use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
@@ -298,12 +299,4 @@ unsafe fn bind(
     // SAFETY: the commands are being recorded, the layout has these bindings, and layouts with bindings exist
     // only where the extension does.
     unsafe { push.cmd_push_descriptor_set(commands, point, layout, 0, &writes) };
-}
-
-/// The blocks that a launch touches, and whether it reads or writes them.
-pub(super) fn touches<'a>(
-    launch: &'a Launch<'_>,
-) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
-    let operands = launch.operands.iter().map(|block| (*block, Touch::Read));
-    operands.chain(launch.dests.iter().map(|dest| (dest.block, Touch::Write)))
 }

@@ -2,8 +2,9 @@
 //!
 //! In the order of a call: `driver.rs` has the contract's functions, and `open.rs` the state of an open driver:
 //! a device (`gpu`), its kernels (`shaders`), its memory and its queue (`commands`). `eval.rs` turns launches
-//! into dispatches, `sequence.rs` keeps those that come again, and `block_transfer.rs` copies elements. `binding_choice.rs` measures whether kernels
-//! should reach blocks by descriptors or by addresses. `trial.rs` is for tests.
+//! into dispatches, `recorded_sequence.rs` keeps those that come again, and `block_transfer.rs` copies elements.
+//! `binding_choice.rs` measures whether kernels should reach blocks by descriptors or by addresses. `trial.rs` is for
+//! tests.
 
 mod binding_choice;
 mod block_transfer;
@@ -12,7 +13,7 @@ mod driver;
 mod eval;
 mod gpu;
 mod open;
-mod sequence;
+mod recorded_sequence;
 mod shaders;
 mod trial;
 

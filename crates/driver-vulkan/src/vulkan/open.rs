@@ -10,8 +10,8 @@ use super::commands::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
 use super::commands::imported_buffer;
 use super::commands::launch_arguments::ArgumentBuffer;
 use super::commands::queue::{Queue, Retired};
+use super::commands::recordings::Recordings;
 use super::gpu::gpu_device::Gpu;
-use super::sequence::Recordings;
 use super::shaders::kernel_compiler::{Compiler, Kernel};
 use crate::NAME;
 use gpupy_codegen::compute::DispatchPlan;
@@ -97,7 +97,7 @@ impl OpenDriver {
             self.queue.retire(Retired::Pipeline(kernel.pipeline));
         }
         let Some(block) = self.blocks.remove(id) else { return };
-        self.forget_recordings(block.buffer.handle);
+        self.recordings.forget(block.buffer.handle, &mut self.queue);
         if block.buffer.is_imported() {
             // A lost device reads nothing any more.
             let _ = self.queue.wait(block.touched.used);
@@ -128,7 +128,7 @@ impl OpenDriver {
 
 impl Drop for OpenDriver {
     fn drop(&mut self) {
-        self.close_recordings();
+        self.recordings.close(&mut self.queue);
         self.queue.close(&mut self.memory);
         for block in self.blocks.take_all() {
             self.memory.free(block.buffer);

@@ -15,9 +15,8 @@ use crate::execute::evaluate::Engine;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
-use crate::schedule::compiled::command::{
-    BufferId, Command, CompiledFlush, KernelCommand, LaunchTarget, Param,
-};
+use crate::schedule::compiled::command::{BufferId, Command, KernelCommand, LaunchTarget, Param};
+use crate::schedule::compiled::compiled_flush::CompiledFlush;
 use crate::schedule::compiled::flush_key;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::PendingGraph;

@@ -20,7 +20,7 @@ use crate::schedule::compiled::command::{
     Buffer, BufferId, Command, HostCommand, KernelCommand, LaunchTarget, LibraryCommand, Number,
     Param, Remedy, StepBegin, TakenBlock,
 };
-use crate::schedule::compiled::sequence::Sequence;
+use crate::schedule::compiled::launch_sequence::LaunchSequence;
 use crate::schedule::destination::Destination;
 use crate::schedule::kernels::in_place::TakenOperand;
 use crate::schedule::passes::placement::DeviceOrder;
@@ -142,7 +142,7 @@ impl Running {
     }
 
     /// Finds what was to be taken in a sequence again.
-    pub(super) fn leave_all(&self, sequence: &Sequence) {
+    pub(super) fn leave_all(&self, sequence: &LaunchSequence) {
         let values = sequence.held.iter().filter_map(|(number, _)| self.value(*number).ok());
         values.for_each(Value::is_left);
     }

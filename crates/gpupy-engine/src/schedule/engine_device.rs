@@ -5,7 +5,7 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/driver_selection.rs`).
 
-use super::compiled::command::CompiledFlush;
+use super::compiled::compiled_flush::CompiledFlush;
 use super::program::eager_programs::EagerPrograms;
 use super::program::plan_cache::PlanCache;
 use crate::blocks::cache::{BlockCache, BlockPart};

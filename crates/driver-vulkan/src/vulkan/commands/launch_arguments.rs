@@ -1,7 +1,8 @@
 //! Kernel arguments (offsets, strides, scalars) that are too long for push constants.
 //!
 //! Owns [`ArgumentBuffer`]: a mapped buffer that is filled from its start to its end, then retired and
-//! replaced; the arguments of commands that are kept stay. Invariant: the arguments of a launch are not overwritten while the device may read them.
+//! replaced; the arguments of commands that are kept stay. Invariant: the arguments of a launch are not overwritten
+//! while the device may read them.
 //!
 //! Not here: the arguments themselves (`compute::PlannedDispatch`).
 

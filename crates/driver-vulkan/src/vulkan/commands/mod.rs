@@ -14,3 +14,4 @@ pub mod buffer_allocator;
 pub mod imported_buffer;
 pub mod launch_arguments;
 pub mod queue;
+pub mod recordings;

@@ -2,10 +2,10 @@
 //!
 //! Owns [`Queue`] and [`HazardState`]. Commands are recorded into one open command buffer until there are
 //! enough to submit, or until the host waits. Commands that come again are recorded into a command buffer of their
-//! own, which is submitted as it is, between those before and behind it. Submissions are numbered, and a timeline semaphore counts them as
-//! they finish. A *stage* is the commands between two barriers: commands of one stage may run in any order and
-//! at once. Invariants: a command that touches a block that an earlier command of its stage wrote, or writes
-//! one that it read, begins a new stage; retired objects are freed after the device has finished all commands
+//! own, which is submitted as it is, between those before and behind it. Submissions are numbered, and a timeline
+//! semaphore counts them as they finish. A *stage* is the commands between two barriers: commands of one stage may run
+//! in any order and at once. Invariants: a command that touches a block that an earlier command of its stage wrote, or
+//! writes one that it read, begins a new stage; retired objects are freed after the device has finished all commands
 //! that were recorded before.
 //!
 //! Not here: the commands (`eval.rs`, `block_transfer.rs`).
@@ -15,6 +15,7 @@ use crate::NAME;
 use crate::vulkan::gpu::errors::failed;
 use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
+use gpupy_core::driver::{BlockId, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -434,6 +435,12 @@ impl Queue {
             );
         }
     }
+}
+
+/// The blocks that a launch touches, and whether it reads or writes them.
+pub fn touches<'a>(launch: &'a Launch<'_>) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
+    let operands = launch.operands.iter().map(|block| (*block, Touch::Read));
+    operands.chain(launch.dests.iter().map(|dest| (dest.block, Touch::Write)))
 }
 
 /// The error of commands that can no longer run.

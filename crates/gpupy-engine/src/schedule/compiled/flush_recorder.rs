@@ -8,9 +8,10 @@
 //! (`lifetimes.rs`).
 
 use super::command::{
-    Buffer, BufferId, Command, CompiledFlush, HostCommand, KernelCommand, LaunchTarget,
-    LibraryCommand, Number, Param, Remedy, StepBegin, TakenBlock, numbered, scalars,
+    Buffer, BufferId, Command, HostCommand, KernelCommand, LaunchTarget, LibraryCommand, Number,
+    Param, Remedy, StepBegin, TakenBlock,
 };
+use super::compiled_flush::{CompiledFlush, numbered, scalars};
 use super::lifetimes::Lifetimes;
 use super::parameters::{FlushScalars, Root, root};
 use crate::blocks::cache::BlockPart;

@@ -1,11 +1,11 @@
 //! Sequences of launches: commands of a flush that are one call of a driver.
 //!
-//! Owns the way from a [`Sequence`] to its blocks. Blocks that are there are found and pinned, the others allocated
-//! without evicting any; what the launches gave becomes tiles of the values that something needs behind them. Invariant:
-//! where it cannot be done, or the driver fails before the first launch, all is as before, and the commands are done
-//! one by one; after an error behind some launches, all is as behind their commands.
+//! Owns the way from a [`LaunchSequence`] to its blocks. Blocks that are there are found and pinned, the others
+//! allocated without evicting any; what the launches gave becomes tiles of the values that something needs behind them.
+//! Invariant: where it cannot be done, or the driver fails before the first launch, all is as before, and the commands
+//! are done one by one; after an error behind some launches, all is as behind their commands.
 //!
-//! Not here: which commands form a sequence (`schedule/compiled/sequence.rs`), one launch (`launch.rs`).
+//! Not here: which commands form a sequence (`schedule/compiled/launch_sequence.rs`), one launch (`launch.rs`).
 
 use super::run_commands::{Found, Stop};
 use crate::blocks::cache::BlockPart;
@@ -16,7 +16,9 @@ use crate::graph::value::{Node, Value, ValueId};
 use crate::memory::limit;
 use crate::memory::tiling::Tile;
 use crate::schedule::compiled::command::Command;
-use crate::schedule::compiled::sequence::{Filled, Place, Sequence, SequenceLaunch};
+use crate::schedule::compiled::launch_sequence::{
+    FilledTile, LaunchSequence, Place, SequenceLaunch,
+};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::walk::rematerialisation;
@@ -46,7 +48,7 @@ impl Engine {
         &mut self,
         running: &Running,
         order: &DeviceOrder,
-    ) -> Option<(Arc<Sequence>, usize)> {
+    ) -> Option<(Arc<LaunchSequence>, usize)> {
         let flush = &running.flush;
         let Command::Step(begin) = &flush.commands[running.next] else { return None };
         let position = order.devices[begin.rank];
@@ -75,7 +77,7 @@ impl Engine {
     pub(super) fn launch_sequence(
         &mut self,
         running: &mut Running,
-        sequence: &Sequence,
+        sequence: &LaunchSequence,
         position: usize,
     ) -> Found<bool> {
         if !self.may_take_all(running, sequence, position)? {
@@ -118,10 +120,10 @@ impl Engine {
     fn may_take_all(
         &mut self,
         running: &Running,
-        sequence: &Sequence,
+        sequence: &LaunchSequence,
         position: usize,
     ) -> Found<bool> {
-        for Filled { place, is_taken, .. } in &sequence.filled {
+        for FilledTile { place, is_taken, .. } in &sequence.filled {
             let block = &sequence.blocks[*place];
             if *is_taken && block.is_there {
                 let (value, part) = running.part(block.buffer)?;
@@ -146,7 +148,7 @@ impl Engine {
     fn sequence_blocks(
         &mut self,
         running: &Running,
-        sequence: &Sequence,
+        sequence: &LaunchSequence,
         position: usize,
     ) -> Found<Option<SequenceBlocks>> {
         let count = sequence.blocks.len();
@@ -231,7 +233,7 @@ impl Engine {
     fn complete(
         &mut self,
         running: &mut Running,
-        sequence: &Sequence,
+        sequence: &LaunchSequence,
         launched: &Launched,
         mut blocks: SequenceBlocks,
         position: usize,
@@ -239,7 +241,7 @@ impl Engine {
         let is_all = launched.launches == sequence.launches.len();
         let filled = sequence.filled.iter();
         let filled = filled.take_while(|filled| filled.launches <= launched.launches);
-        let mut owners: Vec<Option<&Filled>> = vec![None; sequence.blocks.len()];
+        let mut owners: Vec<Option<&FilledTile>> = vec![None; sequence.blocks.len()];
         for filled in filled.clone() {
             owners[filled.place] = Some(filled);
         }
@@ -300,7 +302,7 @@ impl Engine {
     fn end_steps(
         &mut self,
         running: &mut Running,
-        sequence: &Sequence,
+        sequence: &LaunchSequence,
         position: usize,
     ) -> Result<()> {
         let flush = running.flush.clone();
@@ -327,7 +329,7 @@ impl Engine {
 fn evaluate<'s>(
     device: &mut OpenDevice,
     running: &Running,
-    sequence: &'s Sequence,
+    sequence: &'s LaunchSequence,
     blocks: &[BlockId],
 ) -> Found<std::result::Result<Evaluated, Error>> {
     let (mut operands, mut params, mut dests) = (Vec::new(), Vec::new(), Vec::new());
@@ -372,7 +374,11 @@ fn first_of<'a, T>(list: &mut &'a [T], count: usize) -> &'a [T] {
     first
 }
 
-fn count(stats: &mut Stats, sequence: &Sequence, Launched { launches, evaluated }: &Launched) {
+fn count(
+    stats: &mut Stats,
+    sequence: &LaunchSequence,
+    Launched { launches, evaluated }: &Launched,
+) {
     let all = sequence.launches.len();
     stats.kernels_compiled += u64::from(evaluated.compiled);
     stats.kernels_specialised += u64::from(evaluated.specialised);

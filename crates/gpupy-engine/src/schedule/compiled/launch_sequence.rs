@@ -1,14 +1,14 @@
 //! Sequences: launches of a compiled flush that a driver is given in one call.
 //!
-//! Owns [`Sequence`]: whole steps, one behind another, that are kernels into new blocks or into blocks that are taken,
-//! and nothing else. Blocks have places in it: those that are there when it begins, and those that it fills. It is
-//! found once for a flush and kept with it, so that a replay looks for a block once, however many launches touch it.
+//! Owns [`LaunchSequence`]: whole steps, one behind another, that are kernels into new blocks or into blocks that are
+//! taken, and nothing else. Blocks have places in it: those that are there when it begins, and those that it fills. It
+//! is found once for a flush and kept with it, so that a replay looks for a block once, however many launches touch it.
 //! Invariants: it begins with a step and ends with one; no block is open when it ends.
 //!
-//! Not here: blocks, and what becomes of values (`execute/launch_sequence.rs`).
+//! Not here: blocks, and what becomes of values (`execute/run_sequence.rs`).
 
 use super::command::{
-    BufferId, Command, CompiledFlush, KernelCommand, LaunchTarget, Number, Param, TakenBlock,
+    Buffer, BufferId, Command, KernelCommand, LaunchTarget, Number, Param, TakenBlock,
 };
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId, ValueKind};
@@ -22,18 +22,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
+/// What a flush does, by its parts (`CompiledFlush`).
+pub(crate) struct FlushParts<'f> {
+    pub commands: &'f [Command],
+    pub buffers: &'f [Buffer],
+    pub dead: &'f [SmallVec<[Number; 2]>],
+}
+
 /// A place among the blocks of a sequence.
 pub(crate) type Place = usize;
 
 /// Launches that are one call of a driver.
-pub(crate) struct Sequence {
+pub(crate) struct LaunchSequence {
     /// Where the first command behind it stands.
     pub end: usize,
     pub launches: Vec<SequenceLaunch>,
     /// Its blocks: of each, whose it is, and whether it is there before.
     pub blocks: Vec<SequenceBlock>,
     /// What its launches complete, in order.
-    pub filled: Vec<Filled>,
+    pub filled: Vec<FilledTile>,
     /// For each value that is taken, or is on the way from one to its heir: how many handles it has if nothing outside
     /// the flush holds it.
     pub held: Vec<(Number, usize)>,
@@ -68,7 +75,7 @@ pub(crate) struct SequenceLaunch {
 
 /// A tile that is complete behind so many launches.
 #[derive(Clone, Copy)]
-pub(crate) struct Filled {
+pub(crate) struct FilledTile {
     pub launches: usize,
     pub place: Place,
     pub buffer: BufferId,
@@ -83,7 +90,7 @@ type OpenPlaces = SmallVec<[(Place, BufferId); 1]>;
 
 /// A sequence that is looked for.
 struct Search<'f> {
-    flush: &'f CompiledFlush,
+    flush: &'f FlushParts<'f>,
     values: &'f [Option<Value>],
     most: usize,
     places: FxHashMap<BufferId, Place>,
@@ -95,18 +102,18 @@ struct Search<'f> {
     open: Vec<(OpenPlaces, bool)>,
     taken: Vec<&'f TakenBlock>,
     bytes: usize,
-    found: Sequence,
+    found: LaunchSequence,
 }
 
-impl Sequence {
+impl LaunchSequence {
     /// The sequence of at most so many launches that begins with a command, on the values that there are then.
     pub fn at(
-        flush: &CompiledFlush,
+        flush: &FlushParts<'_>,
         start: usize,
         values: &[Option<Value>],
         most: usize,
-    ) -> Option<Sequence> {
-        let found = Sequence {
+    ) -> Option<LaunchSequence> {
+        let found = LaunchSequence {
             end: start,
             launches: Vec::new(),
             blocks: Vec::new(),
@@ -184,7 +191,7 @@ impl Sequence {
 }
 
 impl Search<'_> {
-    fn find(mut self, start: usize) -> Option<Sequence> {
+    fn find(mut self, start: usize) -> Option<LaunchSequence> {
         let Command::Step(first) = self.flush.commands.get(start)? else { return None };
         let (flush, mut whole) = (self.flush, (0, 0, 0, 0));
         for (number, command) in flush.commands.iter().enumerate().skip(start) {
@@ -203,7 +210,7 @@ impl Search<'_> {
                 break;
             }
             if matches!(command, Command::Done { .. }) && self.open.is_empty() {
-                let Sequence { launches, blocks, filled, .. } = &self.found;
+                let LaunchSequence { launches, blocks, filled, .. } = &self.found;
                 whole = (launches.len(), blocks.len(), filled.len(), self.taken.len());
                 self.found.end = number + 1;
             }
@@ -267,8 +274,13 @@ impl Search<'_> {
                 for buffer in tiles {
                     let place = self.new_block(*buffer)?;
                     dests.push((place, true));
-                    let filled =
-                        Filled { launches, place, buffer: *buffer, is_taken: false, passes: false };
+                    let filled = FilledTile {
+                        launches,
+                        place,
+                        buffer: *buffer,
+                        is_taken: false,
+                        passes: false,
+                    };
                     self.found.filled.push(filled);
                 }
             }
@@ -306,7 +318,7 @@ impl<'f> Search<'f> {
     fn closes(&mut self) -> Option<()> {
         let launches = self.found.launches.len();
         let (blocks, is_taken) = self.open.pop()?;
-        let filled = blocks.into_iter().map(|(place, buffer)| Filled {
+        let filled = blocks.into_iter().map(|(place, buffer)| FilledTile {
             launches,
             place,
             buffer,
@@ -318,7 +330,7 @@ impl<'f> Search<'f> {
     }
 
     /// What was found, with its name.
-    fn named(mut self, start: usize) -> Sequence {
+    fn named(mut self, start: usize) -> LaunchSequence {
         let mut words: Vec<u64> = Vec::new();
         let access = |access: &Access, words: &mut Vec<u64>| {
             words.push(access.offset as u64);
