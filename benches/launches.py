@@ -1,9 +1,9 @@
 """What launches cost the calling thread: for flushes of one to some fifty launches, each new and known.
 
 Owns the programs and the table. Times are processor time of the thread that evaluates, so that a
-software rasteriser's own threads do not count; its waits do not, either. Invariant: what is timed is an evaluation of few
-elements, whose kernels are compiled. Not here: times of kernels (`bench --accelerator`), of planning by kind
-(`bench --loops --nodes`).
+software rasteriser's own threads do not count; its waits do not, either. Invariant: what is timed is an
+evaluation of few elements, whose kernels are compiled. Not here: times of kernels (`bench --accelerator`),
+of planning by kind (`bench --loops --nodes`).
 """
 
 import argparse
