@@ -224,3 +224,40 @@ fn each_launch_may_fail() {
         }
     }
 }
+
+/// A flush that was known, and of which a launch failed, is known again as what it is: what was left of it is another
+/// one.
+#[test]
+fn what_failed_is_done_right_the_next_times() {
+    for kind in [Kind::Soft, Kind::Sequences, Kind::Fused] {
+        for (name, program) in PROGRAMS {
+            let wanted = {
+                let context = undisturbed(kind);
+                let held = program(&context);
+                all(&context, &held, false)
+            };
+            for error in [ErrorKind::Refused, ErrorKind::OutOfMemory] {
+                for launch in 0.. {
+                    let left = Arc::new(AtomicUsize::new(usize::MAX));
+                    let context = context(kind, (left.clone(), error));
+                    let mut has_failed = false;
+                    for time in 0..5 {
+                        let held = program(&context);
+                        if time == 2 {
+                            left.store(launch, Ordering::Relaxed);
+                        }
+                        // It may fail with it.
+                        let _ = context.read(&held[0]);
+                        let asked = left.swap(usize::MAX, Ordering::Relaxed);
+                        has_failed |= time == 2 && asked == usize::MAX;
+                        let found = all(&context, &held, time % 2 == 1);
+                        assert!(found == wanted, "{kind:?} {name} {error:?} {launch} {time}");
+                    }
+                    if !has_failed {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -356,6 +356,10 @@ impl Engine {
                 {
                     device.flushes.remove(structure);
                 }
+                // What is left of it has another structure.
+                if has_worked {
+                    progress.is_not_kept(NotKept::CompiledAnew);
+                }
                 Ok(())
             }
             RunEnd::Otherwise => {

@@ -240,7 +240,6 @@ impl Engine {
                 match self.launch_sequence(running, &sequence, position) {
                     Ok(true) => {
                         self.slice.moved();
-                        running.has_worked = true;
                         continue;
                     }
                     Ok(false) => {}

@@ -23,7 +23,7 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::walk::rematerialisation;
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch, Sequence as Launches};
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{ErrorKind, Result};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Instant;
 
@@ -88,10 +88,15 @@ impl Engine {
             return Ok(false);
         };
         let device = self.device(position)?;
-        let (launches, evaluated) = match evaluate(device, running, sequence, &blocks.ids)? {
+        let (launches, evaluated) = match evaluate(device, running, sequence, &blocks.ids) {
             Ok(evaluated) => (sequence.launches.len(), evaluated),
-            Err(error) if error.kind() == ErrorKind::DeviceLost => return Err(error.into()),
-            Err(error) => (error.done(), Evaluated::default()),
+            Err(Stop::Failed(error)) if error.kind() != ErrorKind::DeviceLost => {
+                (error.done(), Evaluated::default())
+            }
+            Err(stop) => {
+                self.give_back(blocks, position)?;
+                return Err(stop);
+            }
         };
         if launches == 0 {
             self.give_back(blocks, position)?;
@@ -99,10 +104,11 @@ impl Engine {
             running.one_by_one = true;
             return Ok(false);
         }
-        let last = sequence.filled.iter().rev().find(|filled| filled.launches <= launches);
+        let last = sequence.filled.iter().rev().find(|filled| !filled.passes);
         let last = last.map(|filled| blocks.ids[filled.place]);
         let launched = Launched { launches, evaluated };
         self.complete(running, sequence, &launched, blocks, position)?;
+        running.has_worked = true;
         if launches < sequence.launches.len() {
             return Err(Stop::Otherwise);
         }
@@ -331,7 +337,7 @@ fn evaluate<'s>(
     running: &Running,
     sequence: &'s LaunchSequence,
     blocks: &[BlockId],
-) -> Found<std::result::Result<Evaluated, Error>> {
+) -> Found<Evaluated> {
     let (mut operands, mut params, mut dests) = (Vec::new(), Vec::new(), Vec::new());
     for launch in &sequence.launches {
         operands.extend(launch.operands.iter().map(|place| blocks[*place]));
@@ -364,7 +370,7 @@ fn evaluate<'s>(
     let launches: Vec<Launch<'_>> = sequence.launches.iter().map(launch).collect();
     let Some((first, launches)) = launches.split_first() else { return Err(Stop::Otherwise) };
     let rest = Some(Launches { launches, fingerprint: sequence.fingerprint });
-    Ok(device.driver.eval_ir(&Launch { rest, ..first.clone() }))
+    Ok(device.driver.eval_ir(&Launch { rest, ..first.clone() })?)
 }
 
 /// Takes so many from the beginning of a list.
