@@ -205,3 +205,15 @@ def test_like_asks_for_the_function_that_a_program_knows_then_for_numpys(name):
     neither.xp = types.SimpleNamespace(**{name: None})
     with pytest.raises(TypeError, match="no implementation found"):
         getattr(gpupy, name)(*LIKE[name], **more, like=neither)
+
+
+@pytest.mark.parametrize("order", ["K", "A", "C", "F"])
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (4, 3, 2), (24,), 6, (2, 3, 2, 2)])
+def test_arrays_alike_of_other_shapes_lie_as_numpys(order, shape):
+    axes = [(2, 1, 0), (0, 1, 2), (1, 0, 2)]
+    given = [numpy.zeros((2, 3, 4), "u1").transpose(order) for order in axes] + [numpy.zeros((2, 3), "u1").T]
+    for array in given:
+        for name in ("ones_like", "zeros_like", "empty_like"):
+            wanted = getattr(numpy, name)(array, shape=shape, order=order)
+            found = getattr(gpupy, name)(gpupy.asarray(array), shape=shape, order=order)
+            assert (found.shape, found.strides) == (wanted.shape, wanted.strides), (name, array.strides)

@@ -98,9 +98,13 @@ def alike(make: Callable[..., Any]) -> Callable[..., Any]:
         a, order = asarray(a), order_of(order)
         wanted = a.dtype if dtype is None else dtype
         shape = a.shape if shape is None else shape
+        extents = shape_of(shape)
+        if order == "K" and extents is not None and len(extents) != a.ndim:
+            # Axes of another number lie in no order of these.
+            order = "C"
         fortran = order == "F" or (order in "KA" and a.flags.fnc)
         if order == "K" and not fortran and not a.flags.c_contiguous:
-            extents, axes = shape_of(shape), axes_as_they_lie(a)
+            axes = axes_as_they_lie(a)
             if extents is not None and len(extents) == len(axes):
                 made = make([extents[axis] for axis in axes], wanted, **kwargs)
                 return made.transpose([axes.index(axis) for axis in range(len(axes))])._alone()
