@@ -159,16 +159,19 @@ fn all(context: &Context, held: &[Array], backwards: bool) -> Vec<Vec<u8>> {
     found.into_iter().map(|(_, bytes)| bytes).collect()
 }
 
+/// What a program gives if no launch fails.
+fn without_failures(kind: Kind, program: Program) -> Vec<Vec<u8>> {
+    let context = undisturbed(kind);
+    let held = program(&context);
+    all(&context, &held, false)
+}
+
 #[test]
 fn an_evaluation_may_be_interrupted_at_each_command() {
     for kind in [Kind::Soft, Kind::Sequences, Kind::Fused] {
         for (name, program) in PROGRAMS {
             PATIENCE.set(usize::MAX);
-            let wanted = {
-                let context = undisturbed(kind);
-                let held = program(&context);
-                all(&context, &held, false)
-            };
+            let wanted = without_failures(kind, program);
             let mut stops = 0;
             for patience in 0.. {
                 let context = undisturbed(kind);
@@ -197,11 +200,7 @@ fn each_launch_may_fail() {
     let kinds = [ErrorKind::Refused, ErrorKind::OutOfMemory, ErrorKind::Invalid];
     for kind in [Kind::Soft, Kind::Sequences, Kind::Fused] {
         for (name, program) in PROGRAMS {
-            let wanted = {
-                let context = undisturbed(kind);
-                let held = program(&context);
-                all(&context, &held, false)
-            };
+            let wanted = without_failures(kind, program);
             for error in kinds {
                 let mut failures = 0;
                 for launch in 0.. {
@@ -231,11 +230,7 @@ fn each_launch_may_fail() {
 fn what_failed_is_done_right_the_next_times() {
     for kind in [Kind::Soft, Kind::Sequences, Kind::Fused] {
         for (name, program) in PROGRAMS {
-            let wanted = {
-                let context = undisturbed(kind);
-                let held = program(&context);
-                all(&context, &held, false)
-            };
+            let wanted = without_failures(kind, program);
             for error in [ErrorKind::Refused, ErrorKind::OutOfMemory] {
                 for launch in 0.. {
                     let left = Arc::new(AtomicUsize::new(usize::MAX));

@@ -251,9 +251,18 @@ impl Engine {
         for filled in filled.clone() {
             owners[filled.place] = Some(filled);
         }
-        // What the launch that failed was to write whole may be anything.
+        // What the launch that failed was to write whole may be anything; and a block of the sequence's own that was
+        // written again has no owner until all of it is.
         let failed = sequence.launches.get(launched.launches).map_or(&[][..], |next| &next.dests);
         failed.iter().filter(|(_, whole)| *whole).for_each(|(place, _)| owners[*place] = None);
+        for (number, launch) in sequence.launches[..launched.launches].iter().enumerate() {
+            for (place, _) in &launch.dests {
+                let is_older = owners[*place].is_some_and(|owner| owner.launches <= number);
+                if is_older && !sequence.blocks[*place].is_there {
+                    owners[*place] = None;
+                }
+            }
+        }
         let (device, stats) = self.device_and_stats(position)?;
         count(stats, sequence, launched);
         stats.in_place += filled.filter(|filled| filled.is_taken).count() as u64;
