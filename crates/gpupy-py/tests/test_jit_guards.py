@@ -360,7 +360,9 @@ def always_collects():
     gc.callbacks.remove(tell)
 
 
-def test_what_the_collector_runs_is_not_the_functions(always_collects):
+# Lists that die between the calls shift where the collector runs.
+@pytest.mark.parametrize("lists", range(12))
+def test_what_the_collector_runs_is_not_the_functions(always_collects, lists):
     class Garbage:
         def __init__(self):
             self.itself, self.array = self, gp.ones(3)
@@ -376,7 +378,9 @@ def test_what_the_collector_runs_is_not_the_functions(always_collects):
 
     for _ in range(4):
         Garbage()
+        shift = [[] for _ in range(lists)]
         agree(work, x())
+        del shift
     stats = work.stats()
     assert (stats["recordings"], stats["replays"], stats["plain"]) == (1, 3, {})
     assert gc.isenabled()

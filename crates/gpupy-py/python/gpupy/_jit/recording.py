@@ -9,6 +9,7 @@ Not here: variants and their replay (``crates/gpupy-py/src/jit``).
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
@@ -89,19 +90,22 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
     # Whatever is raised, and by whatever signal: nothing is left on. A signal comes after a call, or where
     # a Python function begins, so that what comes first in a block happens.
     try:
-        if not _own.begin():
-            return _plainly(jit, function, args, kwargs, BUSY)
-        return _recorded(jit, function, (args, kwargs), arguments, held)
+        held.stop_collector()
+        if _own.begin():
+            then = _recorded(jit, function, (args, kwargs), arguments, held)
+        else:
+            then = functools.partial(_plainly, jit, function, args, kwargs, BUSY)
     finally:
         try:
-            if held.collects:
-                gc.enable()
+            _own.discard()
         finally:
             try:
                 if held.profiles:
                     sys.setprofile(held.profile)
             finally:
-                _own.discard()
+                if held.collects:
+                    gc.enable()
+    return then()
 
 
 def _check(function: Callable[..., Any]) -> None:
@@ -123,7 +127,10 @@ def _refused(jit: Any, why: str) -> None:
     jit._rest(jit._memory.count(kept=False, replays=jit._replays), why)
 
 
-def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, held: Held) -> Any:
+def _recorded(
+    jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, held: Held
+) -> Callable[[], Any]:
+    """What is to be done once nothing is recorded any more: it gives the call's result."""
     args, kwargs = call
     watch = Watch(function, arguments.others, arguments.containers, held)
     try:
@@ -133,12 +140,11 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             value = function(*taken, **named)
         del taken, named
     except Unrecorded as why:
-        _own.discard()
-        return _plainly(jit, function, args, kwargs, str(why))
+        return functools.partial(_plainly, jit, function, args, kwargs, str(why))
     except BaseException as error:
         again = _again(jit, function, call, arguments, watch, held, error)
         if again is not None:
-            return again()
+            return again
         place, reason = _place(error), _own.refused()
         _own.abandon()
         if isinstance(error, FormatError):
@@ -148,7 +154,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         raise
     again = _again(jit, function, call, arguments, watch, held, None)
     if again is not None:
-        return again()
+        return again
     refused: str | None = None
     guards: list[Any] = []
     try:
@@ -165,7 +171,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         if is_inside:
             # It is in a result that cannot be made again, and is returned as it is.
             _refused(jit, refused or str(result.refused))
-            return value
+            return lambda: value
         where = f", {refused}" if refused is not None and ":" in refused else ""
         raise JitError(
             f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not"
@@ -175,7 +181,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     if refused is not None and not arguments.standing and not result.has_selections:
         # Its arrays may be stored elsewhere, too.
         _own.abandon(result.outputs)
-        return _given_plainly(jit, arguments, value, refused)
+        return functools.partial(_given_plainly, jit, arguments, value, refused)
     given, refused = _own.finish(
         jit,
         arguments.positional,
@@ -188,10 +194,10 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         refused,
     )
     if refused is not None:
-        return _given_plainly(jit, arguments, given, refused)
+        return functools.partial(_given_plainly, jit, arguments, given, refused)
     alone = f"{VARIETY} recordings, one after another, were of no use"
     jit._rest(jit._memory.count(kept=True, replays=jit._replays), alone)
-    return given
+    return lambda: given
 
 
 def _given_plainly(jit: Any, arguments: Arguments, given: Any, why: str) -> Any:
@@ -230,12 +236,11 @@ def _again(
     _own.discard()
     args, kwargs = call
     if spoiled is not None:
-        return lambda: _plainly(jit, function, args, kwargs, str(spoiled))
+        return functools.partial(_plainly, jit, function, args, kwargs, str(spoiled))
     jit._memory.close()
     if not _own.begin():
-        return lambda: _plainly(jit, function, args, kwargs, BUSY)
-    closed = Arguments(args, kwargs, ())
-    return lambda: _recorded(jit, function, call, closed, held)
+        return functools.partial(_plainly, jit, function, args, kwargs, BUSY)
+    return _recorded(jit, function, call, Arguments(args, kwargs, ()), held)
 
 
 def _leaks(result: Result) -> bool:
@@ -243,7 +248,7 @@ def _leaks(result: Result) -> bool:
     known = [*result.outputs, *result.standing]
     if not _own.leaks(known):
         return False
-    gc.collect()
+    _own.aside(gc.collect)
     return bool(_own.leaks(known))
 
 

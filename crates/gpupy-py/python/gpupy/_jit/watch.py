@@ -46,11 +46,16 @@ class Held:
         # Whether the collector, and the profiler, are to be set back.
         self.collects, self.profiles = False, False
 
+    def stop_collector(self) -> None:
+        """Until the recording has ended: what the collector runs is not the function's."""
+        self.collects = gc.isenabled()
+        gc.disable()
+
 
 class Watch(Reach):
     """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record
-    nothing. What the collector of garbage runs, callbacks and finalizers, is not the function's: it collects
-    at calls, without being watched or recorded."""
+    nothing. What the collector of garbage runs, callbacks and finalizers, is not the function's: while it is
+    put aside (`Held`) it collects at calls, without being watched or recorded."""
 
     def __init__(
         self, function: Callable[..., Any], others: list[Any], containers: list[Any], held: Held
@@ -72,19 +77,14 @@ class Watch(Reach):
             self.contain(container, "an argument", guarded=False, is_argument=True)
 
     def __enter__(self) -> Watch:
-        held = self._held
-        held.collects = gc.isenabled()
-        gc.disable()
-        held.profiles = True
+        self._held.profiles = True
         sys.setprofile(self._told)
         return self
 
     def __exit__(self, *_error: object) -> None:
         # Where a signal is raised meanwhile, `record` does the rest.
-        if self._held.collects:
-            gc.enable()
         sys.setprofile(self._held.profile)
-        self._held.collects = self._held.profiles = False
+        self._held.profiles = False
 
     # Calls
 
