@@ -236,6 +236,9 @@ def test_what_needs_no_operation_lies_as_numpys(dtype, strict):
         for power in (0, 1, 2, 3):
             yield x**power
         yield from (+x, xp.isfinite(x), xp.trunc(x), x < 10**30, xp.positive(x[:, ::-1]))
+        # An axis along which one element lies.
+        for view in (x, xp.broadcast_to(x[0], x.shape), xp.broadcast_to(x[:, :1], x.shape)):
+            yield from (view.round(), xp.round(view, 1), +view, xp.rint(view), view.copy("K"))
 
     for number, (got, want) in enumerate(zip(results(gpupy), results(numpy), strict=True)):
         assert got.strides == want.strides, number

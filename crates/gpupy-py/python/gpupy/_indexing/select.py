@@ -124,7 +124,8 @@ def round_method(a, decimals=0, out=None):
 def _rounded(a: Any, decimals: int) -> Any:
     """NumPy's own steps, or ``None`` where it takes others."""
     if a.dtype.kind in "iu" and decimals >= 0:
-        return +a
+        # A copy, in the order of the strides: a ufunc knows no order of axes along which one element lies.
+        return a.copy("K") if a.ndim > 1 else +a
     if decimals == 0 and kind_of(a.dtype) == "f":
         return np.rint(a)
     if a.dtype.kind != "f":
