@@ -221,10 +221,6 @@ gpupy_core::thresholds! {
     /// The most numbers that are computed for a coordinate that goes through joins: five rotations. Rows that are
     /// stacked anew eight times were 16 million.
     most_numbers: usize = 256,
-    /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four
-    /// rotations of 150 by 150 take 0.8 and 0.6 of the time of nine launches (OpenGL, Vulkan), of 1000 by 1000
-    /// 2 to 4 times as long.
-    chained_in_software: usize = 1 << 16,
     /// The commands after which a window of a flush ends, and is run before more is compiled.
     window_commands: usize = 1 << 12,
     /// The most pending values beside those of a flush that it may compute, and on the way to them.
@@ -304,22 +300,20 @@ gpupy_core::thresholds! {
     /// The cost of a launch with all that leads to it, in nanoseconds: that of OpenGL and Vulkan on Mesa, which is
     /// assumed of every device.
     launch: f64 = 20_000.0,
-    /// The cost of one operation on one element, in nanoseconds. Measured with the distance map of 50 points, 350
-    /// operations, on two cores: 8.8 ns an element by Mesa's llvmpipe, 6.4 by AVX-512 code on the host. A GPU is taken
-    /// for one of 10^12 operations a second, which small ones reach.
-    on_software: f64 = 0.025,
-    /// As above, for the host driver.
+    /// The cost of one operation on one element on the host driver, in nanoseconds: the distance map of 50 points, 350
+    /// operations, takes 6.4 ns an element by AVX-512 code on two cores.
     on_host: f64 = 0.02,
-    /// As above, for a hardware GPU.
-    on_hardware: f64 = 0.001,
+    /// As above, on other devices, which are taken for GPUs of 10^12 operations a second, which small ones reach. A
+    /// rasteriser in software is taken for one, too, so that its kernels are those that a GPU gets.
+    on_device: f64 = 0.001,
+    /// As above, on a rasteriser in software, where it is asked which device computes a value: 8.8 ns an element for
+    /// that map by Mesa's llvmpipe.
+    on_rasteriser: f64 = 0.025,
     /// The cost of reading few pending elements as a value of their own, to the element in the reader's hand, in
-    /// nanoseconds: 6 to 18 us on the host driver, 100 to 150 us by OpenGL and Vulkan on Mesa. That of hardware is not
-    /// measured.
+    /// nanoseconds: 6 to 18 us on the host driver.
     read_on_host: f64 = 10_000.0,
-    /// As above, for a rasteriser in software.
-    read_on_software: f64 = 120_000.0,
-    /// As above, for a hardware GPU.
-    read_on_hardware: f64 = 40_000.0,
+    /// As above, on other devices: not measured on hardware, 100 to 150 us by OpenGL and Vulkan on Mesa.
+    read_on_device: f64 = 40_000.0,
     /// The cost of moving a byte from a device, in nanoseconds.
     moved_byte: f64 = 0.1,
     /// The cost of planning a node of a walk, in nanoseconds: chains of 200 and 800 operations take 0.7 us each.

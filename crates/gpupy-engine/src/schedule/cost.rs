@@ -18,12 +18,17 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The cost of one operation on one element on a device, in nanoseconds.
+/// The cost of one operation on one element on a device, in nanoseconds, by which its kernels are chosen: a rasteriser
+/// in software gets those of a GPU.
 pub(crate) fn operation_cost(caps: &Capabilities) -> f64 {
-    match (caps.host_memory, caps.hardware) {
-        (true, _) => T.on_host,
-        (false, true) => T.on_hardware,
-        (false, false) => T.on_software,
+    if caps.host_memory { T.on_host } else { T.on_device }
+}
+
+/// The same, by which the device is chosen.
+pub(crate) fn placed_operation_cost(caps: &Capabilities) -> f64 {
+    match caps.host_memory || caps.hardware {
+        true => operation_cost(caps),
+        false => T.on_rasteriser,
     }
 }
 
@@ -49,10 +54,9 @@ pub(crate) struct ReadPrices {
 impl ReadPrices {
     /// Those of so many of the elements of a value that is pending, or on this device.
     pub fn of(value: &Value, part: usize, caps: &Capabilities) -> ReadPrices {
-        let (round, kernel, kernel_node) = match (caps.host_memory, caps.hardware) {
-            (true, _) => (T.read_on_host, T.compiled_on_host, T.compiled_node_on_host),
-            (false, true) => (T.read_on_hardware, T.compiled_on_device, T.compiled_node_on_device),
-            (false, false) => (T.read_on_software, T.compiled_on_device, T.compiled_node_on_device),
+        let (round, kernel, kernel_node) = match caps.host_memory {
+            true => (T.read_on_host, T.compiled_on_host, T.compiled_node_on_host),
+            false => (T.read_on_device, T.compiled_on_device, T.compiled_node_on_device),
         };
         let is_pending = !value.is_computed() || matches!(value.0.kind, ValueKind::Constant(_));
         let nodes = if is_pending { f64::from(value.0.depth.max(1)) } else { 1.0 };
@@ -100,7 +104,7 @@ fn computed_apart(value: &Value) -> f64 {
 pub(crate) fn prices(caps: &Capabilities) -> Prices {
     let Costs { round_trip, upload, download } = transfer_costs(caps);
     Prices {
-        operation: operation_cost(caps),
+        operation: placed_operation_cost(caps),
         on_host: T.on_host,
         load: T.load as f64,
         store: T.store as f64,
@@ -141,12 +145,6 @@ pub(crate) fn is_by_components(
     let saved = (components - 1) as f64 * points as f64 * f64::from(shared) * operation_cost(caps);
     let launches = if caps.host_memory { 0.0 } else { components as f64 * T.launch };
     shared >= T.shared_by_components && saved > launches
-}
-
-/// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units
-/// to spare for it, and in host memory they are known for all of a row.
-pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
-    caps.host_memory || caps.hardware || points <= T.chained_in_software
 }
 
 /// Whether reading the elements of other values too at `points` points, with the operations that each takes, and
@@ -301,7 +299,7 @@ mod tests {
         // A launch has to be worth it, which is more operations on a faster device.
         let few = launch(&caps) as usize / T.costly as usize;
         assert!(!pays(few, 1, T.costly) && pays(few * 2, 1, T.costly));
-        let gpu = Capabilities { hardware: true, ..Capabilities::default() };
+        let gpu = Capabilities::default();
         assert!(!Growth { points: few * 2, stored: 1 }.pays(T.costly, &gpu));
     }
 }

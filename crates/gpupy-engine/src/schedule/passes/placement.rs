@@ -12,7 +12,7 @@
 
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
-use crate::schedule::cost::{operation_cost, operations, transfer_costs};
+use crate::schedule::cost::{operations, placed_operation_cost, transfer_costs};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use rustc_hash::FxHashMap;
@@ -198,7 +198,7 @@ fn item(value: &Value, devices: [&OpenDevice; 2]) -> PlacedValue {
         ValueKind::Expr { op, .. } if !value.is_computed() => {
             let can = devices.map(|device| device.does(value));
             let work = operations(op, value.shape(), value.len());
-            let cost = devices.map(|device| work * operation_cost(&device.caps));
+            let cost = devices.map(|device| work * placed_operation_cost(&device.caps));
             match can {
                 // A node that neither device supports costs nothing here; another device computes it.
                 [false, false] => [0.0; 2],

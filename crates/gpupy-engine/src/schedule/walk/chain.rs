@@ -85,10 +85,9 @@ impl<'w> Chain<'w> {
     /// The operand that gives the elements of a join at coordinates over the space; `None` where there is no chain for
     /// it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
-        let pays = !self.is_cut || cost::is_chained(size_of(self.space), &self.device.caps);
         // What a walk reads many times over and does not cut is computed once, first: a window of each element, say.
         let is_much = !self.is_cut && size_of(self.space) > T.read_over * value.len();
-        (pays && !is_much && has_chains(self.device, value.dtype())).then_some(())?;
+        (!is_much && has_chains(self.device, value.dtype())).then_some(())?;
         let found: Vec<PiecewiseCoordinate> =
             found.iter().cloned().map(PiecewiseCoordinate::affine).collect();
         self.joined(value, join, &found)

@@ -403,8 +403,7 @@ impl<'d> Walker<'d> {
             is_stored || self.device.is_all_there(below)
         };
         let weight = |most, is_there: &dyn Fn(&Value) -> bool| {
-            let is_chained = cost::is_chained(size_of(&self.space), &self.device.caps);
-            let joins = !(is_chained && chain::has_chains(self.device, value.dtype()));
+            let joins = !chain::has_chains(self.device, value.dtype());
             cost::weight(value, most, u32::from(joins), is_there)
         };
         // What has fewer elements is decided on by itself.
