@@ -259,8 +259,6 @@ gpupy_core::thresholds! {
     /// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more than
     /// it saves.
     in_place_nodes: usize = 1024,
-    /// The most nodes of a walk whose plan is kept.
-    planned_nodes: usize = 512,
     /// The most functions that a device remembers how to do: a program that makes ever new ones does not keep them all.
     kept_functions: usize = 1024,
     /// The most words of all that is kept of one kind.

@@ -515,7 +515,7 @@ impl Context {
         let tracer = self.inner.tracer.priced(cost::prices(&caps));
         let (driver, caps) = lowering_driver::provided(driver, caps);
         let mut device = OpenDevice::new(BlockCache::new(name, driver, caps, tile_len, tracer));
-        device.plans.are_forbidden = !self.inner.settings.plans;
+        device.keeps_flushes = self.inner.settings.plans;
         Ok(device)
     }
 }

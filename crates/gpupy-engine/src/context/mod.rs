@@ -297,7 +297,6 @@ impl Context {
         for device in self.state()?.engine.devices.iter_mut().flatten() {
             device.sweep();
             device.empty_pool();
-            device.plans.kept.clear();
             device.flushes.clear();
             device.trim_driver();
         }

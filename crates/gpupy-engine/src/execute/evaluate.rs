@@ -390,9 +390,6 @@ impl Engine {
             counts.nodes_walked += device.as_ref().map_or(0, |device| device.walked.take());
         }
         let recorder = &mut compilation.recorder;
-        if let Some(first) = progress.homes.order.devices.first() {
-            self.counts[*first].plans_replayed += std::mem::take(&mut recorder.replayed);
-        }
         let not_kept = recorder.not_kept.or(self.again.is_full.then_some(NotKept::NoRoom));
         let flush = Arc::new(recorder.take(&self.again.taken));
         let values = std::mem::take(&mut recorder.values);

@@ -2,7 +2,7 @@
 //!
 //! Owns [`NotKept`] and its counts, [`NotKeptCounts`]. A loop whose flushes are planned in each turn finds the reason
 //! here. Not here: what is kept (`schedule/compiled/`), when the least recently used is forgotten
-//! (`schedule/program/structure_cache.rs`).
+//! (`schedule/compiled/flush_cache.rs`).
 
 use std::ops::AddAssign;
 

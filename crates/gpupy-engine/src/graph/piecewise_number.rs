@@ -145,25 +145,6 @@ impl PiecewiseCoordinate {
         self.terms.iter().for_each(|(_, pieces)| pieces.of.accesses(told));
     }
 
-    /// Calls `told` with the words that say what it is.
-    pub fn words(&self, told: &mut dyn FnMut(u64)) {
-        told(self.affine.strides.len() as u64);
-        told(self.affine.offset.cast_unsigned());
-        self.affine.strides.iter().for_each(|step| told(step.cast_unsigned()));
-        told(self.terms.len() as u64);
-        for (factor, pieces) in &self.terms {
-            let AffinePieces { of, ends, lines } = &**pieces;
-            told(factor.cast_unsigned());
-            told(lines.len() as u64);
-            ends.iter().for_each(|end| told(end.cast_unsigned()));
-            lines.iter().for_each(|line| {
-                told(line.start.cast_unsigned());
-                told(line.step.cast_unsigned());
-            });
-            of.words(told);
-        }
-    }
-
     /// How many numbers are computed for it: those of a nested coordinate are other ones for each piece.
     fn numbers(&self) -> usize {
         let of_pieces =
@@ -245,15 +226,6 @@ impl InPieces {
                 (operations + ends.len() as u32, scalars + ends.len() as u32)
             }
         }
-    }
-
-    /// Calls `told` with the words that say what it is.
-    pub fn words(&self, mut told: impl FnMut(u64)) {
-        if let InPieces::Piece { ends, .. } = self {
-            told(1 << 32 | ends.len() as u64);
-            ends.iter().for_each(|end| told(end.cast_unsigned()));
-        }
-        self.number().words(&mut told);
     }
 }
 

@@ -7,11 +7,11 @@
 
 use super::compiled::compiled_flush::CompiledFlush;
 use super::program::eager_programs::EagerPrograms;
-use super::program::plan_cache::PlanCache;
 use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
+use crate::schedule::compiled::flush_cache::{FlushCache, Structure};
 use crate::schedule::lowering::operation_lowering::{
     FunctionLowerings, LoweredSteps, OperationLowerings,
 };
@@ -19,7 +19,6 @@ use crate::schedule::passes::fusion::Fates;
 use crate::schedule::passes::others::Others;
 use crate::schedule::passes::reduction_groups::ReductionGroups;
 use crate::schedule::program::refusals::Refusals;
-use crate::schedule::program::structure_cache::{Structure, StructureCache};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -34,12 +33,12 @@ pub(crate) struct OpenDevice {
     pub functions: FunctionLowerings,
     /// The programs of eager launches.
     pub programs: EagerPrograms,
-    /// The plans of walks.
-    pub plans: PlanCache,
     /// The programs that the driver did not take.
     pub refusals: Refusals,
     /// What flushes do.
-    pub flushes: StructureCache<CompiledFlush>,
+    pub flushes: FlushCache,
+    /// Whether that is kept.
+    pub keeps_flushes: bool,
     /// The facts of the flush that is being compiled.
     pub flush: FlushFacts,
     /// Nodes of walks that were made since this was asked for last.
@@ -156,9 +155,9 @@ impl OpenDevice {
             ways: OperationLowerings::default(),
             functions: FunctionLowerings::default(),
             programs: EagerPrograms::default(),
-            plans: PlanCache::default(),
             refusals: Refusals::default(),
-            flushes: StructureCache::default(),
+            flushes: FlushCache::default(),
+            keeps_flushes: true,
             flush: FlushFacts::default(),
             walked: Cell::new(0),
         }

@@ -240,7 +240,7 @@ fn record_kernels(
             recorder.free(&value, &tile);
         }
     }
-    recorder.walked(passes, kernels.is_replay);
+    recorder.walked(passes);
 }
 
 /// The command for a kernel of these.
@@ -256,6 +256,6 @@ pub(crate) fn kernel_of<'k>(
         true => kernels.partition.values_of(piece),
         false => Vec::new(),
     };
-    let (recut, rest) = (Some(kernels.recut(piece)), Some(kernels));
+    let (recut, rest) = (Some(kernels.recut(device, piece)), Some(kernels));
     LaunchCommand { computes, walk: Some(walk), recut, rest, ..LaunchCommand::of(kernel, dests) }
 }

@@ -218,8 +218,8 @@ impl Compilation {
         }
         self.recorder.begin_step(&value, &tile, rank, has_moved);
         self.recorder.strips(launches, strips);
-        for ((_, kernels, _), passes) in planned.iter().zip(passes) {
-            self.recorder.walked(passes, kernels.is_replay);
+        for passes in passes {
+            self.recorder.walked(passes);
             self.recorder.end_step();
         }
         self.recorded += 1;

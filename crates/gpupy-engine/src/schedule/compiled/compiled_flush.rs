@@ -10,7 +10,6 @@ use super::command::{Buffer, Command, KernelCommand, Number};
 use super::launch_sequence::{FlushParts, LaunchSequence};
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::schedule::passes::pending_graph::PendingGraph;
-use crate::schedule::program::structure_cache::Weighed;
 use gpupy_core::DType;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
@@ -86,8 +85,9 @@ pub(super) fn numbered(below: PendingGraph) -> impl Iterator<Item = Option<Value
     below.leaves.into_iter().chain(below.values).chain(below.others).map(Some)
 }
 
-impl Weighed for CompiledFlush {
-    fn words(&self) -> usize {
+impl CompiledFlush {
+    /// The words of 8 bytes that it takes, roughly.
+    pub fn words(&self) -> usize {
         let of_kernel = |kernel: &KernelCommand| {
             2 * kernel.code.program.insts.len()
                 + kernel.operands.len()

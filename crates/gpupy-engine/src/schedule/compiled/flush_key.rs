@@ -10,10 +10,10 @@
 use crate::explain::not_kept::NotKept;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::schedule::compiled::flush_cache::Structure;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
-use crate::schedule::program::structure_cache::Structure;
 use crate::thresholds::T;
 
 /// Words of a value, mostly at most.
@@ -25,7 +25,7 @@ pub(crate) fn structure(
     below: &PendingGraph,
     device: &OpenDevice,
 ) -> Result<Structure, NotKept> {
-    if device.plans.are_forbidden {
+    if !device.keeps_flushes {
         return Err(NotKept::NotWanted);
     }
     if below.values.len() > T.replayed_values {

@@ -49,8 +49,6 @@ pub(crate) struct FlushRecorder {
     root: Option<Root>,
     walks: u32,
     passes: Vec<(Number, PartialRead)>,
-    /// How many walks were cut as one before them.
-    pub replayed: u64,
     /// The values that die in this window with their blocks, each with the place among the dead where it stands.
     deaths: FxHashMap<Number, usize>,
     /// The values whose blocks, or one of them, have become those of others.
@@ -128,7 +126,6 @@ impl FlushRecorder {
             root: None,
             walks: 0,
             passes: Vec::new(),
-            replayed: 0,
             deaths: FxHashMap::default(),
             taken: FxHashSet::default(),
             named_late: SmallVec::new(),
@@ -304,9 +301,8 @@ impl FlushRecorder {
     }
 
     /// All kernels of a walk are launched; they compute these values in passing.
-    pub fn walked(&mut self, passes: Passes, is_replay: bool) {
+    pub fn walked(&mut self, passes: Passes) {
         self.walks += 1;
-        self.replayed += u64::from(is_replay);
         for (value, read) in passes.values() {
             if self.is_dead(value.id()) {
                 continue;

@@ -1,6 +1,6 @@
 //! Parameters: which scalar of a flush each parameter of a kernel is, so that a later flush fills in its own.
 //!
-//! Owns [`FlushScalars`] and [`Root`]. Not here: the parameters of a walk's kernel (`program/plan_cache.rs`).
+//! Owns [`FlushScalars`] and [`Root`]. Not here: the places of a kernel's parameters (`program/kernel.rs`).
 
 use super::command::{Number, Param};
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};

@@ -16,7 +16,6 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::open_nodes::OpenNodes;
 use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::program::kernel::{Emitted, KernelPiece, Marks, emission_order};
-use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};
@@ -120,25 +119,6 @@ impl Partition {
         let (collapsed, size) = (&self.collapsed, &self.size);
         let order = emission_order(&self.walk, &self.walk.roots, collapsed, size, &mut self.marks);
         KernelPiece { stores: SmallVec::new(), order }
-    }
-
-    /// Cuts the walk as one like it was.
-    pub fn cut_like(&mut self, plan: &WalkPlan) {
-        self.pieces.reserve_exact(plan.pieces.len());
-        if plan.pieces.len() > 1 {
-            self.make_room();
-        }
-        for planned in &plan.pieces {
-            let stores: SmallVec<[u32; 1]> = planned.stores.iter().map(|own| own.node).collect();
-            for node in &stores {
-                self.collapsed[*node as usize] = true;
-                self.size[*node as usize] = 0;
-            }
-            self.pieces.push_back(KernelPiece { stores, order: planned.order.clone() });
-        }
-        if self.pieces.len() > 1 {
-            self.look_up();
-        }
     }
 
     /// The signature of the node that was collapsed last, here or before.

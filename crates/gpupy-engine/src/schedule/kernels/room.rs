@@ -127,9 +127,4 @@ impl Kernel {
         let written = self.program.dests.iter().map(|dtype| (out * dtype.size()) as u64);
         read.chain(written).fold(0, u64::saturating_add)
     }
-
-    /// Whether a device is known to have no room for it.
-    pub fn lacks_room(&self, device: &OpenDevice) -> bool {
-        device.lacked().is_some_and(|room| self.bytes(device) >= room)
-    }
 }

@@ -1,11 +1,10 @@
 //! The kernels of a walk: the list of launches, one after another, that computes it into its destination.
 //!
-//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel; a walk of known structure is cut
-//! as before. Invariants: nothing is launched or stored here; all kernels are known before the first is launched; a
+//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel. Invariants: nothing is launched or stored here; all kernels are known before the first is launched; a
 //! kernel reads operands of its walk, or results that an earlier kernel stores.
 //!
-//! Not here: which pieces there are (`partition.rs`), plans of earlier walks (`program/plan_cache.rs`), launches
-//! (`commands/list.rs`).
+//! Not here: which pieces there are (`partition.rs`), launches (`commands/list.rs`), flushes that come again
+//! (`compiled/`).
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
@@ -17,16 +16,13 @@ use crate::schedule::kernels::partition::{Partition, Possible};
 use crate::schedule::kernels::release::ReleasedTiles;
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, KernelPiece, KernelTarget};
-use crate::schedule::program::plan_cache::{KernelPlan, WalkPlan};
-use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::shape::{contiguous_strides, size_of};
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{Error, Result};
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// The part of a refused kernel that is tried next where its resources say nothing.
 const UNKNOWN_SHARE: f64 = 0.5;
@@ -55,14 +51,6 @@ pub(crate) struct WalkKernels {
     ready: SmallVec<[(KernelPiece, Kernel); 1]>,
     /// How many were launched before these.
     launched: usize,
-    /// The key of the walk; `None` if no plan of it is kept.
-    structure: Option<Structure>,
-    /// The plan of it: all kernels, also those that were launched.
-    plan: Option<Arc<WalkPlan>>,
-    /// Whether that was known before.
-    pub is_replay: bool,
-    /// The bytes for which the device was known to have no room when they were found.
-    room: Option<u64>,
     /// The node at which the walk was cut last, by its signature.
     pub last_cut: Option<u64>,
 }
@@ -88,16 +76,11 @@ impl WalkKernels {
         ends: RootDestinations,
     ) -> Result<Possible<WalkKernels>> {
         let last_cut = device.flush.last_cut.take();
-        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
-        match kernels.plan.clone() {
-            Some(plan) => kernels.partition.cut_like(&plan),
-            None => {
-                if let Err(needs) = kernels.partition.cut(device, kernels.ends.form)? {
-                    // One of its steps may be among these: the walk that comes to it again reads it.
-                    device.flush.steps.keep(&kernels.partition.walk);
-                    return Ok(Err(needs));
-                }
-            }
+        let mut kernels = WalkKernels::none_of(walk, ends, last_cut);
+        if let Err(needs) = kernels.partition.cut(device, kernels.ends.form)? {
+            // One of its steps may be among these: the walk that comes to it again reads it.
+            device.flush.steps.keep(&kernels.partition.walk);
+            return Ok(Err(needs));
         }
         kernels.build(device);
         while let Some((number, error)) = kernels.refused(device) {
@@ -106,7 +89,6 @@ impl WalkKernels {
             }
         }
         kernels.last_cut = kernels.partition.last_cut();
-        kernels.remember(device);
         Ok(Ok(kernels))
     }
 
@@ -121,26 +103,18 @@ impl WalkKernels {
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
-    /// The one kernel that gives all roots of a walk, or what is known of one like it, which may be several kernels
-    /// where so many may be; the walk again, where the device does not take it, or did not before.
+    /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it, or did not
+    /// before.
     pub fn of_all(
         device: &mut OpenDevice,
         walk: FusionWalk,
         ends: RootDestinations,
-        most: usize,
     ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
-        let mut kernels = WalkKernels::none_of(device, walk, ends, None);
-        kernels.plan.take_if(|plan| plan.pieces.len() > most);
-        kernels.is_replay = kernels.plan.is_some();
-        match kernels.plan.clone() {
-            Some(plan) => kernels.partition.cut_like(&plan),
-            None => {
-                let whole = kernels.partition.as_one();
-                kernels.partition.pieces.push_back(whole);
-            }
-        }
+        let mut kernels = WalkKernels::none_of(walk, ends, None);
+        let whole = kernels.partition.as_one();
+        kernels.partition.pieces.push_back(whole);
         kernels.build(device);
-        let share = if kernels.is_replay { 1.0 } else { kernels.fitting_share(device) };
+        let share = kernels.fitting_share(device);
         kernels.taken(device, share)
     }
 
@@ -152,8 +126,7 @@ impl WalkKernels {
         most: MostKernels,
     ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
         let last_cut = device.flush.last_cut;
-        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
-        (kernels.plan, kernels.is_replay) = (None, false);
+        let mut kernels = WalkKernels::none_of(walk, ends, last_cut);
         let mut cut = kernels.partition.cut(device, Form::Map);
         let is_taken = loop {
             // A root that another reads may get a kernel of its own: it is there then, and not one of the last's.
@@ -183,12 +156,11 @@ impl WalkKernels {
 
     /// These where the device takes all of them and has refused none, or else their walk.
     fn taken(
-        mut self,
+        self,
         device: &mut OpenDevice,
         share: f64,
     ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
         if share >= 1.0 && self.refused(device).is_none() {
-            self.remember(device);
             Ok(self)
         } else {
             let share = if share < 1.0 { share } else { UNKNOWN_SHARE };
@@ -220,42 +192,17 @@ impl WalkKernels {
         shares.fold(1.0, f64::min).min(ALMOST)
     }
 
-    /// The walk without kernels, and the plan of one like it.
-    fn none_of(
-        device: &mut OpenDevice,
-        walk: FusionWalk,
-        ends: RootDestinations,
-        last_cut: Option<u64>,
-    ) -> WalkKernels {
-        let structure = device.plans.structure(&device.blocks, &walk, &ends);
-        let plan = structure.as_ref().and_then(|structure| device.plans.kept.find(structure));
-        let room = device.lacked();
-        let lacks_room = |plan: &WalkPlan| {
-            let mut kernels = plan.pieces.iter().filter_map(|planned| planned.kernel(&walk));
-            plan.room != room && kernels.any(|kernel| kernel.lacks_room(device))
-        };
-        let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk) && !lacks_room(plan));
-        WalkKernels {
-            room,
-            partition: Partition::new(walk, last_cut),
-            ends,
-            ready: SmallVec::new(),
-            launched: 0,
-            structure,
-            is_replay: plan.is_some(),
-            plan,
-            last_cut,
-        }
+    /// The walk without kernels.
+    fn none_of(walk: FusionWalk, ends: RootDestinations, last_cut: Option<u64>) -> WalkKernels {
+        let partition = Partition::new(walk, last_cut);
+        WalkKernels { partition, ends, ready: SmallVec::new(), launched: 0, last_cut }
     }
 
     /// Builds the kernels of all pieces.
     fn build(&mut self, device: &mut OpenDevice) {
-        let plan = self.plan.clone().filter(|_| self.is_replay);
-        let mut known = plan.iter().flat_map(|plan| &plan.pieces);
         self.ready.reserve_exact(self.partition.pieces.len());
         for piece in std::mem::take(&mut self.partition.pieces) {
-            let planned = known.next().and_then(|planned| planned.kernel(&self.partition.walk));
-            let kernel = planned.unwrap_or_else(|| self.kernel_of(device, &piece));
+            let kernel = self.kernel_of(device, &piece);
             device.expect(&kernel.operands);
             self.ready.push((piece, kernel));
         }
@@ -284,22 +231,6 @@ impl WalkKernels {
             &piece.order,
             &KernelTarget { form, further, dests: &dests },
         )
-    }
-
-    /// Remembers how the walk was cut, unless that is known.
-    fn remember(&mut self, device: &mut OpenDevice) {
-        let Some(structure) = self.structure.as_ref().filter(|_| !self.is_replay) else { return };
-        let planned = self.ready.iter().rev().map(|(piece, kernel)| {
-            KernelPlan::of(&device.blocks, &self.partition.walk, piece, kernel).map(Arc::new)
-        });
-        match planned.collect::<Option<_>>() {
-            Some(pieces) => {
-                let plan = Arc::new(WalkPlan { pieces, room: self.room });
-                device.plans.kept.insert(structure.clone(), plan.clone());
-                self.plan = Some(plan);
-            }
-            None => self.structure = None,
-        }
     }
 
     /// The tiles that are stored on the way, of values that more than one kernel may read.
@@ -360,12 +291,12 @@ impl WalkKernels {
     }
 
     /// The facts of a piece's kernel that say whether cutting the walk otherwise may help where the device fails.
-    pub fn recut(&self, piece: &KernelPiece) -> Recut {
+    pub fn recut(&self, device: &OpenDevice, piece: &KernelPiece) -> Recut {
         let is_map = !piece.stores.is_empty() || self.ends.form == Form::Map;
         let is_small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
         let several = piece.stores.len().max(self.ends.places.len()) > 1;
         let is_small_map = is_map && is_small;
-        Recut { several, is_small_map, room: self.room }
+        Recut { several, is_small_map, room: device.lacked() }
     }
 
     /// Cuts smaller from a kernel on that the device does not take.
@@ -378,12 +309,6 @@ impl WalkKernels {
         number: usize,
         error: Error,
     ) -> Result<Possible<()>> {
-        self.forget(device);
-        // A refused program is refused again, but there may be room the next time.
-        if error.kind() != ErrorKind::Refused {
-            self.structure = None;
-        }
-        self.is_replay = false;
         let pieces = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
         let mut before: VecDeque<KernelPiece> = pieces.collect();
         self.partition.pieces = before.split_off(number);
@@ -395,12 +320,5 @@ impl WalkKernels {
         self.partition.pieces = before;
         self.build(device);
         Ok(Ok(()))
-    }
-
-    /// Forgets how the walk is cut, as the device does not take it so.
-    fn forget(&self, device: &mut OpenDevice) {
-        if let Some(structure) = &self.structure {
-            device.plans.kept.remove(structure);
-        }
     }
 }

@@ -144,7 +144,7 @@ fn together(
             let needs = std::mem::take(&mut walk.needs);
             let places = all().map(|own| Some(own.place.clone())).collect();
             let ends = RootDestinations { form: Form::Map, further: SmallVec::new(), places };
-            if let Ok(kernels) = WalkKernels::of_all(device, walk, ends, 1) {
+            if let Ok(kernels) = WalkKernels::of_all(device, walk, ends) {
                 return Ok(Some(BoxesTogether { kernels, others, needs }));
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn of_tile(
     let strides: SmallVec<[i64; 4]> = dest.iter().map(|step| *step as i64).collect();
     let places = (0..*components).map(|number| Some(component(&strides, 0, number))).collect();
     let ends = RootDestinations { form: Form::Map, further: SmallVec::new(), places };
-    let kernels = WalkKernels::of_all(device, together, ends, 1).ok();
+    let kernels = WalkKernels::of_all(device, together, ends).ok();
     Ok(kernels.map(|kernels| PreparedStep { step: TileStep::Boxes(vec![kernels]), needs }))
 }
 

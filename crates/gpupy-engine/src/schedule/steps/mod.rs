@@ -313,8 +313,7 @@ fn beside(
         let are_wanted = form == Form::Map && tiles[1..].iter().all(is_next);
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
         let ends = RootDestinations { form, further, places: smallvec![None; tiles.len()] };
-        let known = if are_wanted { usize::MAX } else { 1 };
-        let mut found = WalkKernels::of_all(device, walk, ends.clone(), known);
+        let mut found = WalkKernels::of_all(device, walk, ends.clone());
         if form == Form::Map
             && let Err(rest) = found
         {

@@ -211,7 +211,7 @@ impl<'v> Combined<'v> {
         let places = ops.iter().map(|_| Some(part.dest.clone())).collect();
         let form = Form::Reduce { op: ops[0] };
         let ends = RootDestinations { form, further: ops[1..].into(), places };
-        Ok(WalkKernels::of_all(device, walk, ends, 1).ok())
+        Ok(WalkKernels::of_all(device, walk, ends).ok())
     }
 
     /// The operation of each.
