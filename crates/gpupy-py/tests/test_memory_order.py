@@ -239,6 +239,9 @@ def test_what_needs_no_operation_lies_as_numpys(dtype, strict):
         # An axis along which one element lies.
         for view in (x, xp.broadcast_to(x[0], x.shape), xp.broadcast_to(x[:, :1], x.shape)):
             yield from (view.round(), xp.round(view, 1), +view, xp.rint(view), view.copy("K"))
+            yield from (xp.ldexp(view, xp.arange(2)), xp.modf(view)[0])
+        # A choice begins as an array in C order.
+        yield from (xp.select([x > 2, x > 1], [x, x * x], 7), xp.select([x > 2], [x]))
 
     for number, (got, want) in enumerate(zip(results(gpupy), results(numpy), strict=True)):
         assert got.strides == want.strides, number

@@ -264,6 +264,28 @@ def test_fields_of_records_are_views():
         assert_same(got, want)
 
 
+# Views that show an element several times: of each row one, of each column one, diagonals, a single one.
+REPEATED = {"rows": (1, 0), "columns": (0, 1), "diagonals": (2, 2), "one": (0, 0)}
+
+
+@pytest.mark.parametrize("source", ["array", "scalar", "computed", "of the base"])
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("shape", [(5, 7), (300, 400)])
+def test_what_is_written_several_times_is_written_last_and_nothing_else_changes(driver, shape, name, source):
+    def written(xp):
+        base = xp.arange(shape[0] * shape[1]).reshape(shape) * 0.5
+        other = xp.arange(base.size).reshape(shape)[::-1] * 3.0
+        row, column = base.strides
+        first, second = REPEATED[name]
+        steps = {0: 0, 1: row, 2: column}[first], {0: 0, 1: column, 2: column}[second]
+        view = xp.lib.stride_tricks.as_strided(base, shape, steps)
+        given = {"array": other, "scalar": 2.5, "computed": other * 2 + 1, "of the base": base[:, ::-1] + 1}
+        view[...] = given[source]
+        return base
+
+    assert_same(written(gpupy), written(np))
+
+
 @pytest.fixture(params=["at once", "recorded"])
 def how(request):
     """The driver `cpu` as users have it, and where all work is recorded."""

@@ -70,7 +70,10 @@ pub(super) fn of_assignment(
         return Err(lost(value.id()));
     };
     let View { offset, shape, strides } = &**view;
-    let found = access::coordinates(&access::access(*offset, strides), shape, value.shape());
+    // Of several points that are one element the last one is written, which only host memory does in order.
+    let found = (view.is_injective())
+        .then(|| access::coordinates(&access::access(*offset, strides), shape, value.shape()))
+        .flatten();
     let window = found.as_ref().and_then(|found| window(found, shape, tile));
     let (Some((first, extents)), false) = (window, value.is_begun(tile.range.clone())) else {
         let gaps = value.state().computed.gaps(tile.range.clone());

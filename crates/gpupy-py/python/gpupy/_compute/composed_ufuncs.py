@@ -45,11 +45,17 @@ def operands(ufunc: np.ufunc, args: tuple[Any, ...]) -> list[ndarray] | None:
     try:
         # A number that the dtype does not hold is NumPy's to refuse.
         return [
-            a.astype(dtype, copy=False) if type(a) is ndarray else asanyarray(np.asarray(a, dtype))
+            _cast(a, dtype) if type(a) is ndarray else asanyarray(np.asarray(a, dtype))
             for a, dtype in zip(args, dtypes, strict=True)
         ]
     except OverflowError:
         return None
+
+
+def _cast(a: Any, dtype: Any) -> Any:
+    """An operand in a dtype; by axes along which one element lies again and again, NumPy orders nothing."""
+    order = "C" if a.dtype != dtype and 0 in a.strides else "K"
+    return a.astype(dtype, order=order, copy=False)
 
 
 def number(made: Any) -> Any:

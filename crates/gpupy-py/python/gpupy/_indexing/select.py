@@ -181,7 +181,8 @@ def _chosen(conditions: list[Any], choices: list[Any], default: Any) -> Any:
         made = _gpupy.select(mask, choice, made)
         if made is None:
             return None
-    return made
+    # NumPy begins with an array in C order, whatever that of the choices is.
+    return made if made.ndim < 2 or made.flags.c_contiguous else made.copy("C")
 
 
 _BOOL = np.dtype(bool)
