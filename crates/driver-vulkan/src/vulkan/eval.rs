@@ -9,12 +9,13 @@
 use super::commands::queue::{Queue, Retired, Touch, touches};
 use super::gpu::gpu_device::{BindingLimits, Gpu, Traits};
 use super::open::OpenDriver;
-use super::shaders::kernel_compiler::{Compiler, Kernel};
+use super::shaders::kernel_compiler::{Compiler, Kernel, Shader};
 use ash::vk;
 use gpupy_codegen::compute::{self, DispatchPlan, DispatchRequest, PlannedDispatch};
 use gpupy_codegen::kernel_cache::KernelMaker;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl OpenDriver {
@@ -39,15 +40,22 @@ impl OpenDriver {
         Ok(evaluated)
     }
 
-    /// The kernels of launches, before any of them is dispatched.
+    /// The kernels of launches, before any of them is dispatched; those of new ones are compiled side by side.
     ///
     /// # Errors
     /// As of `eval`.
     pub(super) fn prepare_all(
         &mut self,
         launches: &[&Launch<'_>],
+        are_new: bool,
     ) -> Result<(Vec<PreparedLaunch>, Evaluated)> {
         let mut evaluated = Evaluated::default();
+        if are_new {
+            let missing = self.missing(launches)?;
+            if missing.len() > 1 {
+                self.compiler.compile_ahead(missing);
+            }
+        }
         let prepared = launches.iter().map(|launch| self.prepare_launch(launch, &mut evaluated));
         Ok((prepared.collect::<Result<_>>()?, evaluated))
     }
@@ -57,6 +65,43 @@ impl OpenDriver {
         launch: &Launch<'_>,
         evaluated: &mut Evaluated,
     ) -> Result<PreparedLaunch> {
+        let mut dispatches = Vec::with_capacity(1);
+        let buffers = self.each_dispatch(launch, &mut |driver, request, binds| {
+            dispatches.push(driver.prepare(launch, request, binds, evaluated)?);
+            Ok(())
+        })?;
+        Ok(PreparedLaunch { buffers, dispatches })
+    }
+
+    /// The shaders of launches that no kernel was made of.
+    ///
+    /// # Errors
+    /// As of `eval`.
+    fn missing(&mut self, launches: &[&Launch<'_>]) -> Result<Vec<Shader>> {
+        let (mut missing, mut planned) = (Vec::new(), FxHashSet::default());
+        for launch in launches {
+            self.each_dispatch(launch, &mut |driver, request, binds| {
+                let traits = &driver.gpu.traits;
+                let plan = plan(traits, request, binds)?.plan;
+                if !driver.kernels.has(launch.fingerprint, &plan) {
+                    let shader = shader(request, &plan, traits);
+                    if planned.insert(shader.clone()) {
+                        missing.push(shader);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(missing)
+    }
+
+    /// Calls `told` with the request for each dispatch of a launch, and whether blocks are bound to it; gives the
+    /// buffers of its blocks, with their addresses.
+    fn each_dispatch(
+        &mut self,
+        launch: &Launch<'_>,
+        told: &mut dyn FnMut(&mut OpenDriver, &DispatchRequest<'_>, bool) -> Result<()>,
+    ) -> Result<Vec<(vk::Buffer, u64)>> {
         let mut lengths = Vec::with_capacity(launch.operands.len());
         let mut buffers = Vec::with_capacity(launch.operands.len() + launch.dests.len());
         let mut largest = 0;
@@ -73,17 +118,16 @@ impl OpenDriver {
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
         let mut request = DispatchRequest::of(launch, &lengths, &stores, &targets);
-        let mut dispatches = Vec::with_capacity(1);
         let slices = compute::slices(&self.gpu.traits.kernels, launch);
         for (shape, accesses) in slices.as_deref().unwrap_or_default() {
             (request.shape, request.accesses) = (shape, accesses);
-            dispatches.push(self.prepare(launch, &request, binds, evaluated)?);
+            told(self, &request, binds)?;
             request.adds = true;
         }
         if slices.is_none() {
-            dispatches.push(self.prepare(launch, &request, binds, evaluated)?);
+            told(self, &request, binds)?;
         }
-        Ok(PreparedLaunch { buffers, dispatches })
+        Ok(buffers)
     }
 
     /// Records the dispatches of a launch.
@@ -221,6 +265,14 @@ fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<P
     }
 }
 
+/// The shader of a plan.
+fn shader(request: &DispatchRequest<'_>, plan: &DispatchPlan, traits: &Traits) -> Shader {
+    let program = request.program;
+    let blocks = program.operands.len() + program.dests.len();
+    let source = compute::source(program, plan, &traits.kernels);
+    (source, if plan.addresses { 0 } else { blocks })
+}
+
 /// The bytes of a kernel, and more for each byte of its text: what the process grew by with Mesa's lavapipe, for 120
 /// kernels of 4 operations and 120 of 16.
 const KERNEL_BYTES: usize = 256 << 10;
@@ -249,10 +301,7 @@ impl KernelMaker for KernelBuilder<'_> {
     }
 
     fn compile(&mut self, planned: &PlannedDispatch) -> Result<Kernel> {
-        let program = self.request.program;
-        let source = compute::source(program, &planned.plan, &self.traits.kernels);
-        let blocks = program.operands.len() + program.dests.len();
-        self.compiler.compile(&source, if planned.plan.addresses { 0 } else { blocks })
+        self.compiler.compile(shader(self.request, &planned.plan, self.traits))
     }
 
     fn bytes(kernel: &Kernel) -> usize {

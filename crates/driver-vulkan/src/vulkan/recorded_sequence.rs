@@ -56,7 +56,7 @@ impl OpenDriver {
             sequence.in_vain = 0;
             return Ok(Evaluated { launches, code, ..Evaluated::default() });
         }
-        let (prepared, mut evaluated) = self.prepare_all(launches)?;
+        let (prepared, mut evaluated) = self.prepare_all(launches, is_new)?;
         evaluated.launches = prepared.iter().map(|of| of.dispatches.len() as u32).sum();
         let is_kept = !is_new && sequence.is_worth_it();
         sequence.in_vain += 1;

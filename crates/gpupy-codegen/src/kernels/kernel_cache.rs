@@ -188,6 +188,12 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         }
     }
 
+    /// Whether there is a kernel for a plan of a program.
+    pub fn has(&self, program: Fingerprint, plan: &P) -> bool {
+        let known = self.entries.peek(&program);
+        known.is_some_and(|entries| entries.iter().any(|entry| entry.plan == *plan))
+    }
+
     /// All kernels, to be released, where memory was trimmed since the last call; none otherwise.
     pub fn trimmed(&mut self) -> Vec<K> {
         let trims = memory::trims();

@@ -1,8 +1,9 @@
 //! Kernels: shaders compiled into pipelines, with a disk cache between runs.
 //!
-//! Owns [`Compiler`] and [`Kernel`]. The disk cache has a shader's SPIR-V and the device's pipeline cache.
-//! Invariants: pipelines with equally many bound blocks share a layout; a pipeline lives until it is retired or
-//! the driver is closed.
+//! Owns [`Compiler`] and [`Kernel`]. The disk cache has a shader's SPIR-V and the device's pipeline cache. Several
+//! shaders that are known to be wanted are compiled side by side, by threads that end before the call does. Invariants:
+//! pipelines with equally many bound blocks share a layout; a pipeline lives until it is retired or the driver is
+//! closed.
 //!
 //! Not here: compilation to SPIR-V (`to_spirv.rs`), the choice of a launch's kernel (`eval.rs` and
 //! `gpupy_codegen::kernel_cache`), the files on disk (`gpupy_codegen::disk`).
@@ -14,7 +15,13 @@ use ash::vk;
 use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_core::{ErrorKind, Result};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+/// The text of a shader, and the number of blocks that are bound to it; 0 where blocks are reached by address.
+pub type Shader = (String, usize);
 
 /// A compiled kernel.
 #[derive(Clone, Debug)]
@@ -32,6 +39,8 @@ pub struct Compiler {
     /// The layouts of kernels, by the number of blocks that are bound.
     layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
+    /// What was compiled before it is asked for.
+    ahead: FxHashMap<Shader, Result<vk::Pipeline>>,
     disk_cache: Option<DiskCache>,
     gpu: Arc<Gpu>,
 }
@@ -58,6 +67,7 @@ impl Compiler {
         Compiler {
             layouts: FxHashMap::default(),
             pipelines: Vec::new(),
+            ahead: FxHashMap::default(),
             disk_cache: DiskCache::of(crate::NAME),
             gpu,
         }
@@ -111,13 +121,57 @@ impl Compiler {
         Ok(made.pipeline)
     }
 
-    /// Compiles a shader with `blocks` bound blocks, or loads it from the disk cache.
+    /// Compiles shaders, each another one, side by side, for [`compile`](Self::compile) to find. What was compiled so
+    /// before and is not asked for by now is forgotten.
+    pub fn compile_ahead(&mut self, shaders: Vec<Shader>) {
+        for pipeline in std::mem::take(&mut self.ahead).into_values().flatten() {
+            // SAFETY: nothing was recorded with a pipeline that was not asked for.
+            unsafe { self.gpu.raw.destroy_pipeline(pipeline, None) };
+        }
+        let with_layout = |shader: Shader| Some((self.layout(shader.1).ok()?, shader));
+        let wanted: Vec<_> = shaders.into_iter().filter_map(with_layout).collect();
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let made: Vec<OnceLock<_>> = wanted.iter().map(|_| OnceLock::new()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let next = || wanted.iter().zip(&made).nth(next.fetch_add(1, Ordering::Relaxed));
+            while let Some(((layout, (source, _)), made)) = next() {
+                made.get_or_init(|| self.made(source, *layout));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.min(wanted.len()) {
+                // Without another thread, this one compiles all.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        let made = made.into_iter().map(OnceLock::into_inner);
+        let made = wanted.into_iter().zip(made);
+        self.ahead = made.filter_map(|((_, shader), made)| Some((shader, made?))).collect();
+    }
+
+    /// Compiles a shader with `blocks` bound blocks, or loads it from the disk cache, unless that is done.
     ///
     /// # Errors
     /// - `Refused`: a compiler rejects it.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
+    pub fn compile(&mut self, (source, blocks): Shader) -> Result<Kernel> {
         let layout = self.layout(blocks)?;
+        let code: Arc<str> = source.as_str().into();
+        let pipeline = match self.ahead.remove(&(source, blocks)) {
+            Some(made) => made?,
+            None => self.made(&code, layout)?,
+        };
+        self.pipelines.push(pipeline);
+        Ok(Kernel { pipeline, layout, code })
+    }
+
+    /// A shader's pipeline.
+    ///
+    /// # Errors
+    /// As of `compile`.
+    fn made(&self, source: &str, layout: vk::PipelineLayout) -> Result<vk::Pipeline> {
         let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.gpu.traits.floats);
         let found = self
             .disk_cache
@@ -139,11 +193,10 @@ impl Compiler {
                 _ => refused(&result.to_string(), source, &self.gpu.traits),
             }
         })?;
-        self.pipelines.push(pipeline);
         if let (Some(compiled), Some(disk_cache)) = (compiled, &self.disk_cache) {
             disk_cache.put(&key, &StoredKernel { compiled, ..stored }.to_bytes());
         }
-        Ok(Kernel { pipeline, layout, code: source.into() })
+        Ok(pipeline)
     }
 
     /// Forgets a kernel; the caller retires its pipeline.
@@ -187,7 +240,7 @@ impl Drop for Compiler {
     fn drop(&mut self) {
         // SAFETY: the queue has been closed, so the device has finished with all of them.
         unsafe {
-            for pipeline in &self.pipelines {
+            for pipeline in self.pipelines.iter().chain(self.ahead.values().flatten()) {
                 self.gpu.raw.destroy_pipeline(*pipeline, None);
             }
             for layout in self.layouts.values() {
