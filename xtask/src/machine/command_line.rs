@@ -60,7 +60,7 @@ impl CommandForm {
         let mut is_value = false;
         self.takes.split_whitespace().any(|word| {
             let is_option = word.starts_with("--");
-            let is_word = !is_option && !(is_value && is_chosen_by_user(word));
+            let is_word = !(is_option || is_value && is_chosen_by_user(word));
             is_value = is_option;
             is_word && (word == given || is_chosen_by_user(word))
         })
