@@ -31,6 +31,7 @@ pub struct GivenWords {
 }
 
 impl CommandForm {
+    /// A form that these words choose, each with a space before the next, and what else it takes.
     pub const fn new(
         chosen_by: &'static str,
         takes: &'static str,

@@ -16,10 +16,12 @@ const SOON: [(&str, &str); 2] = [("UV_HTTP_TIMEOUT", "15"), ("UV_HTTP_RETRIES", 
 /// What makes environments on this machine.
 #[derive(Clone, Copy)]
 pub struct Installer {
+    /// Whether there is uv, which makes them first.
     pub has_uv: bool,
 }
 
 impl Installer {
+    /// Uv if it can be started.
     pub fn of_machine() -> Self {
         Self { has_uv: process::succeeds(process::command("uv").arg("--version")) }
     }
