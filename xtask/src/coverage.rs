@@ -4,7 +4,8 @@
 //! the page (`crates/gpupy-py/coverage`).
 
 use crate::develop;
-use crate::machine::failure::{self, Result};
+use crate::machine::command_line::GivenWords;
+use crate::machine::failure::Result;
 use crate::machine::process::{announce, command, run as start};
 use crate::machine::workspace;
 
@@ -12,8 +13,7 @@ use crate::machine::workspace;
 const WRITE: &str = "crates/gpupy-py/coverage/write.py";
 
 /// Writes the page.
-pub fn run(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("coverage", arguments)?;
+pub fn run(_: &GivenWords) -> Result<()> {
     develop::prepare()?;
     announce("coverage");
     start(command(workspace::python()).arg(WRITE))

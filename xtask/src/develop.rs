@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::machine::failure::{self, Failure, Result};
+use crate::machine::command_line::GivenWords;
+use crate::machine::failure::{Failure, Result};
 use crate::machine::{features, process, system, venv, workspace};
 
 /// Files and folders that the module is compiled from.
@@ -23,8 +24,7 @@ pub const PACKAGES: &str = "crates/gpupy-py/python";
 const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
 
 /// The command `develop`.
-pub fn run(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("develop", arguments)?;
+pub fn run(_: &GivenWords) -> Result<()> {
     prepare()?;
     println!("\ngpupy is ready: .venv/bin/python -c 'import gpupy'");
     Ok(())

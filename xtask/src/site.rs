@@ -7,15 +7,15 @@
 use std::fs;
 
 use crate::develop;
-use crate::machine::failure::{self, Failure, Result};
+use crate::machine::command_line::GivenWords;
+use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, venv, workspace};
 
 /// The packages of the environment, with those that they need, each at one version.
 const REQUIREMENTS: &str = "docs/requirements.txt";
 
 /// The command.
-pub fn run(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("site", arguments)?;
+pub fn run(_: &GivenWords) -> Result<()> {
     develop::prepare()?;
     build()?;
     println!("\nThe site is there: out/site/index.html");

@@ -171,6 +171,7 @@ def test_the_command_info_tells_of_every_driver():
 SOFTWARE = """
 import gpupy
 for _ in range(2):
+    gpupy.arange(0, 2, 0.5)
     (gpupy.ones(1000) + 1).sum().item()
     gpupy.use({name!r})
     with gpupy.driver({name!r}):
@@ -197,3 +198,5 @@ def test_a_software_device_that_was_asked_for_by_name_is_said_once(name):
         said = [line for line in done.stderr.splitlines() if "software device" in line]
         assert len(said) == is_told, done.stderr
         assert all(f"driver `{name}`" in line and found["device"] in line for line in said)
+        # At the line of the program, though Python of gpupy's lies between.
+        assert all(line.startswith("<string>:") for line in said)

@@ -6,19 +6,18 @@
 //! tests (`all_tests`).
 
 use crate::checks::{targets, types};
-use crate::machine::failure::{Failure, Result};
+use crate::machine::command_line::{CommandForm, GivenWords};
+use crate::machine::failure::Result;
 use crate::machine::process::{cargo, command, run as start};
 use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, tools};
 
-/// Runs every check; with `--fix` the formatters write instead of complaining.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let fix = match arguments {
-        [] => false,
-        [word] if word == "--fix" => true,
-        [word, ..] => return Err(Failure::new(format!("no option `{word}`; there is --fix"))),
-    };
-    let mut all = checks(fix);
+/// What the command takes; with `--fix` the formatters write instead of complaining.
+pub const FORMS: &[CommandForm] = &[CommandForm::new("", "--fix", run)];
+
+/// Runs every check.
+fn run(given: &GivenWords) -> Result<()> {
+    let mut all = checks(given.has("--fix"));
     all.push(of_target(targets::APPLES));
     steps::run(all)
 }

@@ -8,7 +8,8 @@
 use std::process::Command;
 
 use crate::checks::guarded_memory::{self, TARGET};
-use crate::machine::failure::{Failure, Result};
+use crate::machine::command_line::CommandForm;
+use crate::machine::failure::Result;
 use crate::machine::process::{command, run as start, succeeds};
 use crate::machine::steps::{self, SuiteStep};
 
@@ -20,15 +21,14 @@ const FOR_MIRI: [&[&str]; 3] = [
     &["--test", "arrays", "--", "operations_broadcast", "a_view_of"],
 ];
 
-/// Runs the checks that the nightly toolchain offers, then Python's tests; or one of them.
-pub fn run(arguments: &[String]) -> Result<()> {
-    match arguments {
-        [] => steps::run(core().into_iter().chain(guarded_memory::steps()).collect()),
-        [word] if word == "core" => steps::run(core()),
-        [word] if word == "python" => steps::run(guarded_memory::steps()),
-        [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
-    }
-}
+/// The checks that the nightly toolchain offers, or Python's tests, or both.
+pub const FORMS: &[CommandForm] = &[
+    CommandForm::new("core", "", |_| steps::run(core())),
+    CommandForm::new("python", "", |_| steps::run(guarded_memory::steps())),
+    CommandForm::new("", "", |_| {
+        steps::run(core().into_iter().chain(guarded_memory::steps()).collect())
+    }),
+];
 
 fn core() -> Vec<SuiteStep<'static>> {
     if !succeeds(nightly().arg("--version")) {
@@ -108,10 +108,13 @@ fn miri(words: &[&str]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::command_line;
+    use crate::machine::failure::Failure;
 
     #[test]
     fn an_unknown_part_is_refused_before_anything_is_built() {
-        let refused = run(&["rust".to_owned()]).map_err(|failure| failure.to_string());
-        assert_eq!(refused, Err("no part `rust`; there are core, python".to_owned()));
+        let refused = command_line::run("sanitize", FORMS, &["rust".to_owned()]);
+        let wanted = "`sanitize` takes core | python: got `rust`";
+        assert_eq!(refused, Err(Failure::new(wanted)));
     }
 }

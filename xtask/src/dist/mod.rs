@@ -14,19 +14,18 @@ mod wheel_trial;
 use std::fs;
 
 use crate::dist::wheel_build::WheelBuild;
+use crate::machine::command_line::{CommandForm, GivenWords};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, rust_targets, venv, workspace};
 
 /// The processors that wheels are for.
 const PROCESSORS: [&str; 2] = ["x86_64", "aarch64"];
 
-/// The command.
-pub fn run(arguments: &[String]) -> Result<()> {
-    let twice = match arguments {
-        [] => false,
-        [word] if word == "--twice" => true,
-        [word, ..] => return Err(Failure::new(format!("no option `{word}`; there is --twice"))),
-    };
+/// What the command takes.
+pub const FORMS: &[CommandForm] = &[CommandForm::new("", "--twice", run)];
+
+fn run(given: &GivenWords) -> Result<()> {
+    let twice = given.has("--twice");
     venv::prepare()?;
     let tools = venv::locked("dist", "xtask/wheel/requirements.txt")?;
     let checks = venv::locked("dist-checks", "xtask/wheel/checks.txt")?;

@@ -29,23 +29,3 @@ impl fmt::Display for Failure {
         f.write_str(&self.0)
     }
 }
-
-/// Refuses arguments for a command that has none.
-pub fn no_arguments(command: &str, arguments: &[String]) -> Result<()> {
-    match arguments.first() {
-        None => Ok(()),
-        Some(first) => Err(Failure::new(format!("`{command}` takes no argument, got `{first}`"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_argument_too_many_is_named() {
-        let refused = no_arguments("ci", &["now".to_owned()]);
-        assert_eq!(refused, Err(Failure::new("`ci` takes no argument, got `now`")));
-        assert_eq!(no_arguments("ci", &[]), Ok(()));
-    }
-}

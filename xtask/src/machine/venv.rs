@@ -2,12 +2,13 @@
 //!
 //! Owns the choice of an interpreter and the list [`PACKAGES`]. Invariants: a complete environment is not
 //! changed (a stamp file lists the installed packages); a broken one, for example without its interpreter, is
-//! created again. Not here: gpupy's own module (`develop`).
+//! created again. Not here: how environments are made (`python_packages.rs`), gpupy's own module (`develop`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::machine::failure::{Failure, Result};
+use crate::machine::python_packages::Installer;
 use crate::machine::{process, workspace};
 
 /// The packages that the examples, the tests and the build use; only numpy is needed by gpupy itself.
@@ -47,9 +48,10 @@ pub fn prepare() -> Result<()> {
     }
     process::announce("Python environment .venv/");
     if !usable {
+        let installer = Installer::of_machine();
         let candidates = candidates();
-        let mut venv = process::command(choose(&candidates, |candidate| probe(candidate))?);
-        process::run(venv.args(["-m", "venv", "--clear"]).arg(workspace::venv()))?;
+        let chosen = choose(&candidates, installer, |candidate| probe(candidate))?;
+        installer.make(chosen, &workspace::venv())?;
     }
     install(&PACKAGES)?;
     fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
@@ -69,7 +71,10 @@ pub fn beside(interpreter: &Path, numpy: Option<&str>) -> Result<PathBuf> {
 /// name has `words` after the version.
 pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
-    let Some((major, minor)) = version(interpreter) else {
+    let installer = Installer::of_machine();
+    let enough: &[&str] = if installer.has_uv { &["good", "no-venv"] } else { &["good"] };
+    let version = probe(interpreter).and_then(|answer| version_of(&answer, enough));
+    let Some((major, minor)) = version else {
         let words = format!("`{}` is no Python with venv and pip", interpreter.display());
         return Err(Failure::new(words));
     };
@@ -77,8 +82,7 @@ pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     let python = folder.join("bin").join("python");
     process::announce(&format!("Python environment {}", folder.display()));
     if !process::succeeds(process::command(&python).args(["-m", "pip", "--version"])) {
-        let mut venv = process::command(interpreter);
-        process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+        installer.make(interpreter, &folder)?;
     }
     install_into(&python, &[&[numpy], &FOR_TESTS[..]].concat())?;
     let answer = process::capture(process::command(&python).args(["-c", library]))?;
@@ -101,8 +105,7 @@ pub fn locked(name: &str, requirements: &str) -> Result<PathBuf> {
         return Ok(python);
     }
     process::announce(&format!("Python environment target/{name}/"));
-    let mut venv = process::command(workspace::python());
-    process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+    Installer::of_machine().make(&workspace::python(), &folder)?;
     install_into(&python, &["-r", requirements])?;
     fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))?;
     Ok(python)
@@ -130,12 +133,16 @@ pub fn interpreters() -> Vec<Interpreter> {
 
 /// The version of an interpreter that has venv and pip.
 pub fn version(interpreter: &Path) -> Option<(u32, u32)> {
-    let answer = probe(interpreter)?;
+    version_of(&probe(interpreter)?, &["good"])
+}
+
+/// The version in an answer of [`PROBE`] that has one of these verdicts.
+fn version_of(answer: &str, verdicts: &[&str]) -> Option<(u32, u32)> {
     let words: Vec<&str> = answer.split_whitespace().collect();
-    let [major, minor, "good"] = words[..] else {
+    let [major, minor, verdict] = words[..] else {
         return None;
     };
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    verdicts.contains(&verdict).then_some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// The interpreters of pyenv, whose commands only answer for the version that the user has chosen.
@@ -156,20 +163,9 @@ pub fn install(packages: &[&str]) -> Result<()> {
     install_into(&workspace::python(), packages)
 }
 
-/// Installs packages into another environment, by its interpreter: by uv where it is there, otherwise by pip.
+/// Installs packages into another environment, by its interpreter.
 pub fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
-    if process::succeeds(process::command("uv").arg("--version")) {
-        let mut uv = process::command("uv");
-        uv.args(["pip", "install", "--no-progress", "--python"]).arg(python).args(packages);
-        match process::run(&mut uv) {
-            Ok(()) => return Ok(()),
-            // It knows no settings of pip's, such as where packages come from.
-            Err(failure) => println!("   {failure}; trying pip"),
-        }
-    }
-    let mut pip = process::command(python);
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
-    process::run(pip.args(packages))
+    Installer::of_machine().install(python, packages)
 }
 
 /// Possible interpreters, best first: the user's `python3`, then the newest.
@@ -186,7 +182,11 @@ fn probe(interpreter: &Path) -> Option<String> {
 }
 
 /// The first candidate that can create the environment.
-fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) -> Result<&PathBuf> {
+fn choose(
+    candidates: &[PathBuf],
+    installer: Installer,
+    probe: impl Fn(&PathBuf) -> Option<String>,
+) -> Result<&PathBuf> {
     let mut seen = Vec::new();
     for candidate in candidates {
         let Some(answer) = probe(candidate) else {
@@ -200,6 +200,7 @@ fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) ->
         let verdict = match verdict {
             _ if version < OLDEST => "too old",
             "good" => return Ok(candidate),
+            "no-venv" if installer.has_uv => return Ok(candidate),
             "no-venv" => "without venv and pip",
             other => other,
         };
@@ -207,7 +208,7 @@ fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) ->
     }
     let found = if seen.is_empty() { "none found".to_owned() } else { seen.join("; ") };
     Err(Failure::new(format!(
-        "need Python {}.{} or newer with venv and pip ({found}); on Debian: apt-get install python3 python3-venv",
+        "need Python {}.{} or newer with venv and pip, or with uv ({found}); on Debian: apt-get install python3 python3-venv",
         OLDEST.0, OLDEST.1
     )))
 }
@@ -217,8 +218,12 @@ mod tests {
     use super::*;
 
     fn check(answers: &[(&str, &str)], wanted: std::result::Result<&str, &str>) {
+        check_with(false, answers, wanted);
+    }
+
+    fn check_with(has_uv: bool, answers: &[(&str, &str)], wanted: std::result::Result<&str, &str>) {
         let names: Vec<PathBuf> = answers.iter().map(|(name, _)| name.into()).collect();
-        let chosen = choose(&names, |name| {
+        let chosen = choose(&names, Installer { has_uv }, |name| {
             let found = answers.iter().find(|(known, _)| name == &PathBuf::from(known))?;
             (!found.1.is_empty()).then(|| found.1.to_owned())
         });
@@ -237,6 +242,24 @@ mod tests {
         check(&[("python3", "3 9 good"), ("python3.13", "3 13 good")], Ok("python3.13"));
         check(&[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")], Ok("python3.11"));
         check(&[("python3", ""), ("python3.11", "3 11 good")], Ok("python3.11"));
+    }
+
+    #[test]
+    fn uv_needs_no_venv_but_a_python_that_is_new_enough() {
+        check_with(
+            true,
+            &[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")],
+            Ok("python3"),
+        );
+        check_with(true, &[("python3", "3 9 no-venv")], Err("`python3` is 3.9, too old"));
+    }
+
+    #[test]
+    fn a_version_counts_by_its_verdict() {
+        assert_eq!(version_of("3 12 good\n", &["good"]), Some((3, 12)));
+        assert_eq!(version_of("3 12 no-venv", &["good"]), None);
+        assert_eq!(version_of("3 12 no-venv", &["good", "no-venv"]), Some((3, 12)));
+        assert_eq!(version_of("", &["good"]), None);
     }
 
     #[test]

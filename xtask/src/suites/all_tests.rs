@@ -8,7 +8,8 @@
 use std::path::Path;
 
 use crate::develop;
-use crate::machine::failure::{self, Failure, Result};
+use crate::machine::command_line::{CommandForm, GivenWords};
+use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{announce, capture, cargo, command, run as start};
 use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, venv, workspace};
@@ -23,9 +24,6 @@ for d in gpupy.drivers():
     print(d['name'], 'starts' if d['starts'] else 'fails', ' '.join(text.split()))
 ";
 
-/// The parts, in the order in which they run.
-const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
-
 /// Tests of other projects from a folder of the user's; they run only when they are named.
 struct Suite {
     name: &'static str,
@@ -33,6 +31,21 @@ struct Suite {
     folder: &'static str,
     script: &'static str,
 }
+
+/// What the command takes: a suite, a subset, or parts in the order in which they run.
+pub const FORMS: &[CommandForm] = &[
+    CommandForm::new(SUITES[0].name, FOLDER, of_others),
+    CommandForm::new(SUITES[1].name, FOLDER, of_others),
+    CommandForm::new(SUITES[2].name, FOLDER, of_others),
+    CommandForm::new("quick", "", |_| steps::run(quick_tests::steps())),
+    CommandForm::new("", PARTS, of_parts),
+];
+
+const FOLDER: &str = "--folder DIR";
+const PARTS: &str = "all rust conformance python versions libraries numpy --python PYTHON";
+
+/// The word for every test on every driver.
+const EVERYTHING: &str = "all";
 
 const SUITES: [Suite; 3] = [
     Suite {
@@ -55,33 +68,18 @@ const SUITES: [Suite; 3] = [
     },
 ];
 
-/// Sets up, builds, and runs the tests.
-pub fn run(arguments: &[String]) -> Result<()> {
-    if let Some((first, rest)) = arguments.split_first() {
-        if let Some(suite) = SUITES.iter().find(|suite| first == suite.name) {
-            return of_others(suite, rest);
-        }
-        if let [option, interpreter, rest @ ..] = rest
-            && (first.as_str(), option.as_str()) == ("numpy", "--python")
-        {
-            failure::no_arguments("test numpy --python PYTHON", rest)?;
-            return numpy_on(interpreter);
-        }
-        if first == "quick" {
-            failure::no_arguments("test quick", rest)?;
-            return steps::run(quick_tests::steps());
-        }
+/// Sets up, builds, and runs the named parts.
+fn of_parts(given: &GivenWords) -> Result<()> {
+    let mut names = given.words.clone();
+    if let Some(interpreter) = given.option("--python") {
+        return match &names[..] {
+            [name] if name == "numpy" => numpy_on(interpreter),
+            _ => Err(Failure::new("`--python` is for `test numpy --python PYTHON`")),
+        };
     }
-    let (share, arguments) = match arguments.split_first() {
-        Some((word, rest)) if word == "all" => (Share::Everything, rest),
-        _ => (Share::OfCommit, arguments),
-    };
-    if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
-        let others = ["all", "quick"].into_iter().chain(SUITES.iter().map(|suite| suite.name));
-        let parts = PARTS.into_iter().chain(others).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(format!("no part `{word}`; there are {parts}")));
-    }
-    steps::run(parts(arguments, share))
+    let share = if given.has(EVERYTHING) { Share::Everything } else { Share::OfCommit };
+    names.retain(|name| name != EVERYTHING);
+    steps::run(parts(&names, share))
 }
 
 /// The steps of the named parts; without names, of all.
@@ -190,25 +188,23 @@ fn numpy_on(interpreter: &str) -> Result<()> {
 }
 
 /// Runs the tests of a suite from a folder of the user's.
-fn of_others(suite: &Suite, arguments: &[String]) -> Result<()> {
-    let [option, folder] = arguments else {
-        return Err(without_folder(suite));
+fn of_others(given: &GivenWords) -> Result<()> {
+    let Some(suite) = SUITES.iter().find(|suite| suite.name == given.chosen_by) else {
+        return Err(Failure::new(format!("no suite `{}`", given.chosen_by)));
     };
-    if option != "--folder" {
-        return Err(without_folder(suite));
-    }
+    let Some(folder) = given.option("--folder") else {
+        let Suite { name, folder, .. } = suite;
+        return Err(Failure::new(format!("`test {name}` needs `--folder DIR`, {folder}")));
+    };
     develop::prepare()?;
     announce(suite.title);
     start(command(workspace::python()).args([suite.script, folder]))
 }
 
-fn without_folder(suite: &Suite) -> Failure {
-    Failure::new(format!("`{}` takes `--folder DIR`, {}", suite.name, suite.folder))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::command_line;
 
     #[test]
     fn a_driver_line_is_taken_apart() {
@@ -223,23 +219,32 @@ mod tests {
         assert_eq!(driver("soft starts"), Some(("soft", true, "")));
     }
 
+    /// The reason why these words are refused.
+    fn refusal(words: &[&str]) -> String {
+        let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+        let ran = command_line::run("test", FORMS, &words);
+        ran.map_or_else(|failure| failure.to_string(), |_| String::new())
+    }
+
     #[test]
-    fn an_unknown_part_is_refused_before_anything_is_built() {
-        let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
+    fn what_cannot_be_run_is_refused_before_anything_is_built() {
         assert_eq!(
-            refused,
-            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, all, quick, array-api, cupy, suites"
-                .to_owned())
+            refusal(&["rusty"]),
+            "`test` takes all rust conformance python versions libraries numpy --python PYTHON | array-api | cupy | \
+             suites | quick: got `rusty`"
         );
+        let refused = refusal(&["rust", "--python", "python3"]);
+        assert_eq!(refused, "`--python` is for `test numpy --python PYTHON`");
     }
 
     #[test]
     fn tests_of_other_projects_want_a_folder() {
         for Suite { name, folder, .. } in SUITES {
-            let wanted = format!("`{name}` takes `--folder DIR`, {folder}");
-            for words in [vec![name], vec![name, "here"], vec![name, "--where", "here"]] {
-                let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-                assert_eq!(run(&words).map_err(|failure| failure.to_string()), Err(wanted.clone()));
+            let wanted = format!("`test {name}` needs `--folder DIR`, {folder}");
+            assert_eq!(refusal(&[name]), wanted);
+            let takes = format!("`test {name}` takes --folder DIR: ");
+            for words in [&[name, "here"][..], &[name, "--where", "here"], &[name, "--folder"]] {
+                assert!(refusal(words).starts_with(&takes), "{words:?}");
             }
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::machine::failure::Result;
 use crate::machine::process::run as start;
+use crate::machine::python_packages::Installer;
 use crate::machine::steps::SuiteStep;
 use crate::machine::{venv, workspace};
 use crate::suites::suite_parts::{self, MODULE, Share};
@@ -69,9 +70,7 @@ fn install(python: &Path) {
 }
 
 fn newest(python: &Path, libraries: &[&str]) -> Result<()> {
-    // Without a network this should end soon.
-    let options = ["--quiet", "--retries", "1", "--timeout", "15", "--upgrade"];
-    venv::install_into(python, &[&options[..], libraries].concat())
+    Installer::of_machine().upgrade(python, libraries)
 }
 
 #[cfg(test)]

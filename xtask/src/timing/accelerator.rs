@@ -5,12 +5,13 @@
 //! comparison (`benches/accelerator/`), the programs (`examples/accelerator/`).
 
 use crate::develop;
+use crate::machine::command_line::GivenWords;
 use crate::machine::failure::Result;
 use crate::machine::{features, process, workspace};
 use crate::timing::peers;
 
 /// Sets up, builds and compares.
-pub fn run(arguments: &[String]) -> Result<()> {
+pub fn run(given: &GivenWords) -> Result<()> {
     develop::prepare()?;
     let python = peers::environment()?;
     let hand = peers::loops_by_hand()?;
@@ -22,5 +23,5 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut programs = peers::command(python);
     programs.arg("benches/accelerator").arg("--hand").arg(hand);
     programs.arg("--shaders").arg(workspace::program("gpupy-shaders"));
-    process::run(programs.args(arguments))
+    process::run(programs.args(&given.others))
 }

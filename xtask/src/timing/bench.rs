@@ -16,159 +16,118 @@
 
 use std::fs;
 
+use crate::develop;
+use crate::machine::command_line::{CommandForm, GivenWords};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{features, process, workspace};
 use crate::suites::libraries;
 use crate::timing::{accelerator, peers};
-use crate::{demo, develop};
 
 /// The script that counts instructions.
 const INSTRUCTIONS: &str = "benches/instructions.py";
 
-/// Sets up, builds and runs the benchmarks.
-pub fn run(arguments: &[String]) -> Result<()> {
-    if let Some(place) = arguments.iter().position(|word| word == "--peers") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
-        return peers::run(&others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--accelerator") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
-        return accelerator::run(&others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--simulations") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--programs", "--rounds"], &[])?;
-        return script("simulations", &["benches/simulations.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--short-axes") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--rounds", "--families"], &[])?;
-        return script("short axes", &["benches/short_axes.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--families") {
-        let mut others = arguments.to_vec();
-        // A list may follow, of words in the names of families.
-        let named = others.get(place + 1).is_some_and(|word| !word.starts_with("--"));
-        if !named {
-            others.remove(place);
-        }
-        let known = ["--draws", "--families", "--json", "--seed"];
-        demo::check(&others, &known, &["--dense", "--instructions", "--list"])?;
-        return script("families of programs", &["benches/families.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--loops") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        let lists = ["--driver", "--programs", "--readings", "--sizes"];
-        let numbers = ["--rounds", "--steps", "--threads"];
-        demo::check(&others, &[&lists[..], &numbers].concat(), &["--nodes", "--quick"])?;
-        return script("loops", &["benches/loops.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--compiled-loops") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        return script("compiled loops", &["benches/compiled_loops.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--launches") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--driver", "--rounds"], &[])?;
-        return script("launches", &["benches/launches.py"], &others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--functions") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        demo::check(&others, &["--rounds", "--size"], &[])?;
-        return peers::functions(&others);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--scale") {
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        if let Some(place) = others.iter().position(|word| word == "--model") {
-            others.remove(place);
-            let known = ["--gigabytes", "--workers", "--cores", "--bandwidth", "--latency"];
-            let all = [&known[..], &["--scheduler", "--task", "--memory", "--disk"]].concat();
-            demo::check(&others, &all, &["--check"])?;
-            return script("model of many workers", &["benches/model.py"], &others);
-        }
-        if let Some(place) = others.iter().position(|word| word == "--beyond") {
-            others.remove(place);
-            demo::check(&others, &["--limit", "--times", "--rounds", "--folder"], &[])?;
-            return script("files beyond memory", &["benches/beyond.py"], &others);
-        }
-        if let Some(place) = others.iter().position(|word| word == "--groups") {
-            others.remove(place);
-            demo::check(&others, &["--devices", "--size", "--rounds"], &[])?;
-            return script("groups of devices", &["benches/groups.py"], &others);
-        }
-        demo::check(&others, &["--factor", "--programs", "--rounds", "--workers"], &[])?;
-        develop::prepare()?;
-        let python = libraries::environment()?;
-        process::announce("workers of Dask");
-        return process::run(process::command(python).arg("benches/scale.py").args(&others));
-    }
-    if arguments.first().is_some_and(|word| word == "--chart") {
-        demo::check(&arguments[1..], &["--store"], &[])?;
-        return script("chart of the README", &["benches/chart.py"], &arguments[1..]);
-    }
-    if arguments == ["--record"] {
-        return script("counts of instructions", &[INSTRUCTIONS], arguments);
-    }
-    if arguments.iter().any(|word| word == "--small") {
-        demo::check(arguments, &["--rounds"], &["--small"])?;
-        script("operations on few elements", &["-m", "gpupy", "bench"], arguments)?;
-        return script("simulations of few elements", &["benches/simulations.py"], arguments);
-    }
-    if let Some(place) = arguments.iter().position(|word| word == "--kernels") {
-        demo::check(
-            arguments,
-            &["--dtype", "--kernels", "--preset", "--programs", "--seconds"],
-            &[],
-        )?;
-        let mut others = arguments.to_vec();
-        others.remove(place);
-        return script("published kernels", &["benches/kernels.py"], &others);
-    }
-    if let Some((title, words)) = of_shaders(arguments) {
-        process::announce(title);
-        let mut shaders = process::cargo();
-        shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]);
-        return process::run(shaders.args(features::of_shaders()).arg("--").args(words));
-    }
-    demo::check(
-        arguments,
-        &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
-        &[
-            "--accelerator",
-            "--chart",
-            "--families",
-            "--functions",
-            "--launches",
-            "--loops",
-            "--peers",
-            "--quick",
-            "--scale",
-            "--second",
-            "--shaders",
-            "--short-axes",
-            "--simulations",
-        ],
-    )?;
-    develop::prepare()?;
-    process::announce("bench");
+/// What the command takes. Of several forms that fit, the first is meant.
+pub const FORMS: &[CommandForm] = &[
+    CommandForm::new("--peers", "--programs WORD,… --rounds N --quick", peers::run),
+    CommandForm::new("--accelerator", "--programs WORD,… --rounds N --quick", accelerator::run),
+    CommandForm::new("--simulations", "--programs WORD,… --rounds N", |given| {
+        script("simulations", &["benches/simulations.py"], &given.others)
+    }),
+    CommandForm::new("--short-axes", "--families WORD,… --rounds N", |given| {
+        script("short axes", &["benches/short_axes.py"], &given.others)
+    }),
+    CommandForm::new("--families", FAMILIES, families),
+    CommandForm::new("--loops", LOOPS, |given| {
+        script("loops", &["benches/loops.py"], &given.others)
+    }),
+    CommandForm::new("--compiled-loops", "NAME --numba PYTHON --runs N", |given| {
+        script("compiled loops", &["benches/compiled_loops.py"], &given.others)
+    }),
+    CommandForm::new("--launches", "--driver NAME --rounds N", |given| {
+        script("launches", &["benches/launches.py"], &given.others)
+    }),
+    CommandForm::new("--functions", "--rounds N --size N", peers::functions),
+    CommandForm::new("--scale --model", MODEL, |given| {
+        script("model of many workers", &["benches/model.py"], &given.others)
+    }),
+    CommandForm::new(
+        "--scale --beyond",
+        "--limit MIB --times X,… --rounds N --folder DIR",
+        |given| script("files beyond memory", &["benches/beyond.py"], &given.others),
+    ),
+    CommandForm::new("--scale --groups", "--devices NAME,… --size N --rounds N", |given| {
+        script("groups of devices", &["benches/groups.py"], &given.others)
+    }),
+    CommandForm::new("--scale", "--factor X --programs WORD,… --rounds N --workers N,…", scale),
+    CommandForm::new("--chart", "--store FILE", |given| {
+        script("chart of the README", &["benches/chart.py"], &given.others)
+    }),
+    CommandForm::new("--record", "", |_| {
+        script("counts of instructions", &[INSTRUCTIONS, "--record"], &[])
+    }),
+    CommandForm::new("--small", "--rounds N", small),
+    CommandForm::new(
+        "--kernels",
+        "DIR --dtype NAME --preset NAME --programs WORD,… --seconds X",
+        |given| script("published kernels", &["benches/kernels.py"], &given.others),
+    ),
+    CommandForm::new("--shaders", "", |_| shaders("shaders by hand", &[])),
+    CommandForm::new("--second", "", |_| shaders("second processes", &["second"])),
+    CommandForm::new(
+        "",
+        "--driver NAME --programs WORD,… --rounds N --sizes N,… --quick",
+        beside_numpy,
+    ),
+];
+
+const FAMILIES: &str = "WORD,… --draws N --json FILE --seed S --dense --instructions --list";
+const LOOPS: &str = "--driver NAME --programs WORD,… --readings NAME,… --rounds N --sizes N,… --steps N \
+                     --threads N --nodes --quick";
+const MODEL: &str = "--gigabytes GB --workers N,… --cores N --bandwidth GB/S --latency MS --scheduler MS \
+                     --task MS --memory GB --disk GB/S --check";
+
+/// Sets up, builds, and times NumPy beside the drivers.
+fn beside_numpy(given: &GivenWords) -> Result<()> {
     let out = workspace::root().join("out");
     fs::create_dir_all(&out).map_err(|error| Failure::file("make", &out, &error))?;
-    let mut bench = process::command(workspace::python());
-    bench.args(["-m", "gpupy", "bench", "--out", "out/bench.svg", "--json", "out/bench.json"]);
-    process::run(bench.args(arguments))?;
+    let bench = ["-m", "gpupy", "bench", "--out", "out/bench.svg", "--json", "out/bench.json"];
+    script("bench", &bench, &given.others)?;
     let mut core = process::cargo();
     process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
+}
+
+/// Families of programs, of which words may choose some.
+fn families(given: &GivenWords) -> Result<()> {
+    let program = ["benches/families.py"];
+    let Some((words, _)) = given.words.split_first() else {
+        return script("families of programs", &program, &given.others);
+    };
+    let others: Vec<_> = given.others.iter().filter(|word| *word != words).cloned().collect();
+    script("families of programs", &[&program[..], &["--families", words]].concat(), &others)
+}
+
+/// Dask's workers with NumPy's chunks and with ours.
+fn scale(given: &GivenWords) -> Result<()> {
+    develop::prepare()?;
+    let python = libraries::environment()?;
+    process::announce("workers of Dask");
+    process::run(process::command(python).arg("benches/scale.py").args(&given.others))
+}
+
+/// The cost of a call, and of the steps of simulations.
+fn small(given: &GivenWords) -> Result<()> {
+    let bench = ["-m", "gpupy", "bench", "--small"];
+    script("operations on few elements", &bench, &given.others)?;
+    let simulations = ["benches/simulations.py", "--small"];
+    script("simulations of few elements", &simulations, &given.others)
+}
+
+/// The program of shaders by hand.
+fn shaders(title: &str, words: &[&str]) -> Result<()> {
+    process::announce(title);
+    let mut shaders = process::cargo();
+    shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]);
+    process::run(shaders.args(features::of_shaders()).arg("--").args(words))
 }
 
 /// Counts the instructions of small operations; none may need noticeably more than the stored count.
@@ -182,13 +141,4 @@ fn script(title: &str, program: &[&str], arguments: &[String]) -> Result<()> {
     process::announce(title);
     let mut python = process::command(workspace::python());
     process::run(python.args(program).args(arguments))
-}
-
-/// The title and arguments of the program of shaders by hand, if the arguments ask for it.
-fn of_shaders(arguments: &[String]) -> Option<(&'static str, &'static [&'static str])> {
-    match arguments {
-        [word] if word == "--shaders" => Some(("shaders by hand", &[])),
-        [word] if word == "--second" => Some(("second processes", &["second"])),
-        _ => None,
-    }
 }

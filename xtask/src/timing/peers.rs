@@ -8,29 +8,30 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::develop;
+use crate::machine::command_line::GivenWords;
 use crate::machine::failure::Result;
 use crate::machine::{process, venv, workspace};
 
 const REQUIREMENTS: &str = "benches/peers/requirements.txt";
 
 /// Sets up, builds and compares.
-pub fn run(arguments: &[String]) -> Result<()> {
+pub fn run(given: &GivenWords) -> Result<()> {
     develop::prepare()?;
     let python = environment()?;
     let hand = loops_by_hand()?;
     process::announce("peers");
     let mut peers = command(python);
     peers.arg("benches/peers").arg("--hand").arg(hand);
-    process::run(peers.args(arguments))
+    process::run(peers.args(&given.others))
 }
 
 /// Compares compiled functions with numba's.
-pub fn functions(arguments: &[String]) -> Result<()> {
+pub fn functions(given: &GivenWords) -> Result<()> {
     develop::prepare()?;
     let python = environment()?;
     process::announce("compiled functions");
     process::run(
-        command(python).env("GPUPY_DRIVER", "cpu").arg("benches/functions.py").args(arguments),
+        command(python).env("GPUPY_DRIVER", "cpu").arg("benches/functions.py").args(&given.others),
     )
 }
 

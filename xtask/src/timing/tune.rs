@@ -7,7 +7,8 @@
 //! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs` and other crates'), among which are costs and caps
 //! that have no sizes at which to time two ways; the work (`crates/driver-cpu/examples/tune.rs`).
 
-use crate::machine::failure::{self, Failure, Result};
+use crate::machine::command_line::GivenWords;
+use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{announce, cargo, run as start};
 use crate::machine::workspace;
 use std::collections::BTreeMap;
@@ -175,8 +176,7 @@ const SIDES: &[ThresholdSides] = &[
 ];
 
 /// Prints the ratio of both sides around each threshold.
-pub fn run(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("tune", arguments)?;
+pub fn run(_: &GivenWords) -> Result<()> {
     announce("build");
     let folder = workspace::target().join("tune");
     let mut build = cargo();

@@ -13,6 +13,7 @@ use crate::array::recording::{self, RecordingTag};
 use crate::array::repr::Repr;
 use crate::array::side_data::SideData;
 use crate::convert::array_export;
+use crate::session::errors::warn;
 use crate::session::first_array;
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyDeprecationWarning, PyRuntimeError};
@@ -198,7 +199,7 @@ impl NdArray {
     /// NumPy's warning, where the program made an exception of it.
     pub fn may_write(&self, py: Python<'_>) -> PyResult<bool> {
         if self.is_writable() && self.warns() {
-            PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), WARNING, 1)?;
+            warn(py, &py.get_type::<PyDeprecationWarning>(), WARNING)?;
             self.warns.store(false, Ordering::Relaxed);
         }
         Ok(self.is_writable())

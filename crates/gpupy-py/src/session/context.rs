@@ -4,7 +4,7 @@
 //!
 //! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
 
-use crate::session::errors::to_py;
+use crate::session::errors::{to_py, warn};
 use crate::session::waiting::{interrupted, wait, without_gil};
 use gpupy_core::op::Trait;
 use gpupy_core::{Capabilities, DType, Driver, Op, Result, memory};
@@ -158,7 +158,7 @@ fn tell_of_software(
         driver_cpu::NAME
     );
     let category = py.get_type::<pyo3::exceptions::PyUserWarning>();
-    PyErr::warn(py, &category, &CString::new(words)?, 1)
+    warn(py, &category, &CString::new(words)?)
 }
 
 /// Warns where a device was asked for, and the driver that was opened has none to choose from.
@@ -172,7 +172,7 @@ fn tell_of_device(py: Python<'_>, name: &str, found: &Capabilities) -> PyResult<
          info` lists those of each driver, and GPUPY_DRIVER chooses one"
     );
     let category = py.get_type::<pyo3::exceptions::PyUserWarning>();
-    PyErr::warn(py, &category, &CString::new(words)?, 1)
+    warn(py, &category, &CString::new(words)?)
 }
 
 /// The context and the number of the opening, if its driver is open.

@@ -1,17 +1,18 @@
 //! The one place that maps the core's errors to Python's exceptions.
 //!
-//! Owns [`DriverError`] and [`to_py`]. Invariant: where NumPy has words for a mistake, the user
-//! reads NumPy's words.
+//! Owns [`DriverError`], [`to_py`] and [`warn`]. Invariants: where NumPy has words for a mistake, the user
+//! reads NumPy's words; a warning stands at a line of the program.
 //!
 //! Not here: mistakes that NumPy itself is asked to word (`meta.rs`).
 
-use crate::session::waiting;
+use crate::session::{python_objects, waiting};
 use gpupy_core::{DType, Error, ErrorKind, memory};
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyIndexError, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
+use std::ffi::CStr;
 use std::fmt::Write;
 
 create_exception!(
@@ -81,7 +82,28 @@ pub fn warn_of_lost_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()
     }
     let category = py.import("numpy.exceptions")?.getattr("ComplexWarning")?;
     let words = c"Casting complex values to real discards the imaginary part";
-    PyErr::warn(py, &category, words, 1)
+    warn(py, &category, words)
+}
+
+/// Warns at the line of the program that led here, which is neither ours nor NumPy's.
+///
+/// # Errors
+/// The warning, where the user made an exception of it.
+pub fn warn(py: Python<'_>, category: &Bound<'_, PyAny>, words: &CStr) -> PyResult<()> {
+    let packages = python_objects::PACKAGES.get(py)?;
+    let (mut level, mut found) = (0, 1);
+    // Where no Python runs, there is no frame.
+    let mut frame = py.import("sys")?.call_method0("_getframe").ok();
+    while let Some(at) = frame.filter(|frame| !frame.is_none()) {
+        level += 1;
+        let file = at.getattr("f_code")?.getattr("co_filename")?;
+        if !file.call_method1("startswith", (packages,))?.is_truthy()? {
+            found = level;
+            break;
+        }
+        frame = Some(at.getattr("f_back")?);
+    }
+    PyErr::warn(py, category, words, found)
 }
 
 /// A shape as NumPy's C code prints it: `(2,3)`, `(3,)`, `()`.
