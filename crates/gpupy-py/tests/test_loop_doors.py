@@ -457,6 +457,31 @@ def test_the_report_has_what_became_of_cells(notebook):
         texts.forget_notebook()
 
 
+IPYTHON = """\
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in (
+    "%load_ext gpupy",
+    "import numpy as np; x = np.ones(300_000); s = 0.0",
+    "for i in range(len(x)):\\n    s += np.sqrt(x[i])\\n",
+    "def total(x):\\n    s = 0.0\\n    for v in x: s += v\\n    return s\\nprint(total(x), s)",
+    "%time total(x)",
+    "print(np.loops())",
+    "%unload_ext gpupy",
+    "import numpy; print(numpy.__name__)",
+):
+    shell.run_cell(cell, store_history=True).raise_error()
+"""
+
+
+def test_cells_of_ipython_run_compiled(tmp_path):
+    pytest.importorskip("IPython")
+    told = run(tmp_path, "-c", IPYTHON)
+    assert "300000.0 300000.0" in told and told.splitlines()[-1] == "numpy"
+    assert "in <module>: `for i in range(len(x)):` ran compiled once" in told
+    assert "in total: `for v in x: s += v` ran compiled 2 times" in told
+
+
 def test_a_variable_turns_all_doors_off(tmp_path):
     text = "import gpupy\n" + HELPER.replace("def total", "@gpupy.jit\ndef total") + "x = np.ones(3000)\n"
     text += "print([total(gpupy.asarray(x)) for _ in range(2)], gpupy.loops())\n"

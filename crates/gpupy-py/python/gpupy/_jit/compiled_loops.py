@@ -82,6 +82,8 @@ def _place(function: types.FunctionType) -> None:
         return
     for site in sites:
         entries.note(site)
+        if isinstance(site.enter, entries.Entry):
+            site.enter.hurry()
     written_code.note_pairs(found, code)
     readers.watch()
     if text is not None:
