@@ -38,7 +38,7 @@ def both(text):
     """The code of a text as written, and with sites."""
     plain = compile(text, FILE, "exec", dont_inherit=True)
     entries.places.clear()
-    code = running.with_sites(ast.parse(text), FILE, lambda: plain)
+    code = running.with_sites(ast.parse(text), FILE, lambda: plain) or plain
     return plain, code, list(entries.places.values())
 
 

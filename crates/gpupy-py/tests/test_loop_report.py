@@ -14,6 +14,7 @@ import zipfile
 import pytest
 
 import gpupy
+from gpupy._loops import entries
 from gpupy._program import loop_report, texts
 
 PROGRAM = """\
@@ -154,6 +155,8 @@ def test_a_module_that_is_loaded_at_its_first_use_is_not_loaded(folder):
 def test_the_cells_of_a_notebook_are_told_of(monkeypatch):
     cells = ["", "import numpy as np\nfor i in range(3): print(i)", "for i in [1, 2]: pass", "%oops"]
     notebook = types.SimpleNamespace(history_manager=types.SimpleNamespace(input_hist_parsed=cells))
+    # Of traced functions of other tests.
+    monkeypatch.setattr(entries, "functions", {})
     for given in (notebook, None, types.SimpleNamespace(history_manager=None)):
         texts.note_notebook(given)
         report = gpupy.loops()

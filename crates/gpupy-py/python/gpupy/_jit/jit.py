@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from .._gpupy import jit as _own
-from .._session import tracebacks, written_code
-from . import recording, saved
+from .._session import tracebacks
+from . import compiled_loops, recording, saved
 from .recording import Memory, record
 
 
@@ -32,13 +32,15 @@ class Jit(_own.Jit):
     calls with the reason."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        # What it reads, and what it may call.
-        written_code.withdraw("gpupy.jit")
         functools.update_wrapper(self, function)
         self._memory = Memory()
+        self._has_loops = False
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         try:
+            if not self._has_loops:
+                # Where they are not traced.
+                self._has_loops = compiled_loops.place(self.__wrapped__)
             return record(self, self.__wrapped__, args, kwargs or {})
         except BaseException as error:
             # The frames that stay are the function's own.

@@ -24,6 +24,7 @@ import gpupy
 
 from .._gpupy import jit as _own
 from .._scopes.scope import actual
+from .._session import written_code
 from . import pure
 from .forms import Array, Refused, Scalar
 
@@ -366,7 +367,7 @@ class Reach:
         self._compiled.add(function)
         self.know(function, name)
         self.read_function(function)
-        names = _names_in(function.__code__)
+        names = _names_in(written_code.written(function.__code__))
         watched: Any = function
         builtins = watched.__builtins__
         found = [self.read_global(function.__globals__, builtins, each) for each in names]

@@ -15,10 +15,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .._gpupy import FormatError, eager, register_python
 from .._gpupy import jit as _own
+from .._loops.entries import Recorder
 from .._session import tracebacks
 from .forms import Arguments, Refused, Result, may_be_open
 from .selection import Selection
@@ -81,21 +82,28 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
     """A call of a function; its trace is kept in ``jit``, or the reason why not is counted there."""
     memory = jit._memory
     memory.see(args, kwargs)
+    refused: str | None = None
     try:
         _check(function)
         arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
-        return _plainly(jit, function, args, kwargs, str(why))
-    held = Held()
+        refused = str(why)
+    if refused is not None:
+        # Not while that is handled, which errors of the function would tell of.
+        return _plainly(jit, function, args, kwargs, refused)
+    held, has_begun = Held(), False
     # Whatever is raised, and by whatever signal: nothing is left on. A signal comes after a call, or where
     # a Python function begins, so that what comes first in a block happens.
     try:
         held.stop_collector()
-        if _own.begin():
+        has_begun = _own.begin()
+        if has_begun:
             then = _recorded(jit, function, (args, kwargs), arguments, held)
         else:
             then = functools.partial(_plainly, jit, function, args, kwargs, BUSY)
     finally:
+        if has_begun:
+            Recorder.tell = None
         try:
             _own.discard()
         finally:
@@ -132,7 +140,9 @@ def _recorded(
 ) -> Callable[[], Any]:
     """What is to be done once nothing is recorded any more: it gives the call's result."""
     args, kwargs = call
+    failed: BaseException | None = None
     watch = Watch(function, arguments.others, arguments.containers, held)
+    Recorder.tell = watch.told_of_loop
     try:
         taken = [arguments.taken(place, value) for place, value in enumerate(args)]
         named = {name: arguments.taken(name, value) for name, value in kwargs.items()}
@@ -142,16 +152,16 @@ def _recorded(
     except Unrecorded as why:
         return functools.partial(_plainly, jit, function, args, kwargs, str(why))
     except BaseException as error:
-        again = _again(jit, function, call, arguments, watch, held, error)
-        if again is not None:
-            return again
-        place, reason = _place(error), _own.refused()
-        _own.abandon()
-        if isinstance(error, FormatError):
-            told = JitError(f"{_name(function)}{place}: {error}")
-            raise told.with_traceback(tracebacks.between(error.__traceback__, _PACKAGE)) from None
-        _refused(jit, reason or "it raises an exception")
-        raise
+        failed = error
+    if failed is not None:
+        try:
+            # Not while it is handled, which an error of the next time would tell of.
+            again = _again(jit, function, call, arguments, watch, held, failed)
+            if again is not None:
+                return again
+            _raise(jit, function, failed)
+        finally:
+            failed = None
     again = _again(jit, function, call, arguments, watch, held, None)
     if again is not None:
         return again
@@ -198,6 +208,17 @@ def _recorded(
     alone = f"{VARIETY} recordings, one after another, were of no use"
     jit._rest(jit._memory.count(kept=True, replays=jit._replays), alone)
     return lambda: given
+
+
+def _raise(jit: Any, function: Callable[..., Any], error: BaseException) -> NoReturn:
+    """Raises what a function raised that was recorded."""
+    place, reason = _place(error), _own.refused()
+    _own.abandon()
+    if isinstance(error, FormatError):
+        told = JitError(f"{_name(function)}{place}: {error}")
+        raise told.with_traceback(tracebacks.between(error.__traceback__, _PACKAGE)) from None
+    _refused(jit, reason or "it raises an exception")
+    raise error
 
 
 def _given_plainly(jit: Any, arguments: Arguments, given: Any, why: str) -> Any:

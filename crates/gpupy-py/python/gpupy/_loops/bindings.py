@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
+import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+import numpy as np
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 # Fields of statements that hold statements, or what holds these.
@@ -49,8 +53,14 @@ Meaning: TypeAlias = Import | _Function | _Variable
 class Scope:
     """A module, a class or a function, with the names that it binds."""
 
-    def __init__(self, node: ast.Module | ast.ClassDef | _Function, outer: Scope | None = None) -> None:
-        self.node, self.outer = node, outer
+    def __init__(
+        self,
+        node: ast.Module | ast.Interactive | ast.ClassDef | _Function,
+        outer: Scope | None = None,
+        outside: Mapping[str, Any] | None = None,
+    ) -> None:
+        """``outside`` has values of names that a module's text does not bind, as a cell's in a notebook."""
+        self.node, self.outer, self._outside = node, outer, outside
         self.is_class = isinstance(node, ast.ClassDef)
         self.is_function = isinstance(node, _Function)
         self._bound: dict[str, list[Meaning]] = {}
@@ -62,7 +72,7 @@ class Scope:
     @property
     def name(self) -> str:
         """Its name, as tracebacks have it."""
-        return "<module>" if isinstance(self.node, ast.Module) else self.node.name
+        return "<module>" if isinstance(self.node, ast.Module | ast.Interactive) else self.node.name
 
     def bound(self) -> dict[str, list[Meaning]]:
         """The names that it binds, each with what it binds them to."""
@@ -110,6 +120,8 @@ class Scope:
                 return found
             if scope.outer is None and scope._has_numpys and name not in _BUILTINS:
                 return [Import(f"numpy.{name}")]
+            if scope._outside is not None and name in scope._outside:
+                return [_of_value(scope._outside[name])]
             scope = scope.outer
         return [Import(f"builtins.{name}")] if name in _BUILTINS else []
 
@@ -176,6 +188,21 @@ class Scope:
 
     def _note(self, name: str, meaning: Meaning) -> None:
         self._bound.setdefault(name, []).append(meaning)
+
+
+def _of_value(value: Any) -> Meaning:
+    """What a name stands for whose value is known."""
+    if type(value) is types.ModuleType:
+        return Import(_numpys(value.__name__))
+    name = getattr(value, "__name__", None)
+    if not isinstance(name, str) or not callable(value):
+        return VARIABLE
+    import gpupy
+
+    for module, full in ((np, "numpy"), (gpupy, "numpy"), (math, "math"), (builtins, "builtins")):
+        if vars(module).get(name) is value:
+            return Import(f"{full}.{name}")
+    return Import(f"{getattr(value, '__module__', None)}.{name}")
 
 
 def _numpys(module: str) -> str:

@@ -1,6 +1,7 @@
 """How a nest is entered: what stands at its site, decides, has it run, and says where Python goes on.
 
-Owns ``Entry``, the counts of what was run, and ``places``, by which the report finds them. A nest runs
+Owns ``Entry``, the counts of what was run, ``places``, by which the report finds them, and ``Recorder``, by
+which a function that is traced hears of a loop. A nest runs
 compiled where its names are what the text means, nobody traces or profiles, and its steps are worth it.
 Invariants: an entry that does not run it changes nothing; a site that refuses often is closed. Not here:
 what a site is (``sites.py``), what a nest may hold (``lowering.py``).
@@ -9,17 +10,19 @@ what a site is (``sites.py``), what a nest may hold (``lowering.py``).
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from .._gpupy import LoopNest, eager
+from .._gpupy import jit as _own
 from .._session import written_code
 from .lowering import Lowered
 from .sites import Leave, Site
@@ -33,19 +36,36 @@ _SOON = 1e-3
 # How often a site may refuse, or be left, before it is closed.
 _TRIES = 4
 _OPTIMIZED = 1
+# Packages whose threads save the history of a notebook, and talk to its page.
+_NOTEBOOKS = frozenset(["IPython", "ipykernel", "tornado", "zmq"])
 _MISSING = object()
 # The same code without machine code.
 is_interpreted = False
 
 # The entries of the program's nests by file, line and column.
 places: dict[tuple[str, int, int], Entry] = {}
+# Files that Python itself compiled: their texts, and the first lines of functions that got sites afterwards.
+functions: dict[str, tuple[str, set[int]]] = {}
+
+
+class Recorder:
+    """The recording that is told of loops over elements, of which it knows nothing else."""
+
+    # Takes the frame, and about how many steps the loop has; raises where the call is to run unrecorded.
+    tell: Callable[[FrameType, float], None] | None = None
 
 
 class Entry:
     """What a site asks before each run of its loop."""
 
-    def __init__(self, site: Site, lowered: Lowered) -> None:
-        self._site, self._lowered = site, lowered
+    def __init__(self, site: Site, lowered: Lowered, written: Callable[[], CodeType]) -> None:
+        """``written`` compiles the module as written."""
+        self._site, self._lowered, self._written = site, lowered, written
+        # The code of the module's functions, once it is asked for; and the code that was found in it.
+        self._codes: frozenset[CodeType] | None = None
+        self._known: dict[str, CodeType] = {}
+        # Arrays by their numbers, with how many indices an element has.
+        self._elements: frozenset[tuple[int, int]] | None = None
         self._nest: LoopNest | None = None
         # Names of fast locals, of cells, and others.
         self._code: CodeType | None = None
@@ -61,13 +81,14 @@ class Entry:
         self.runs, self.leaves, self.refusals = 0, 0, 0
         self.seconds = self.compiling = 0.0
         self.words = ""
-        place = site.nest.place
-        places[place.file, place.line, place.column] = self
         site.open(self)
 
     def __call__(self) -> Leave | None:
         frame = sys._getframe(2)
-        if _is_watched() or written_code.has_reader():
+        if _own.is_recording():
+            self._tell(frame)
+            return None
+        if is_watched() or written_code.has_reader():
             return None
         values = self._values(frame)
         if self._is_hidden or any(values[number] is None for number in self._lowered.given):
@@ -85,7 +106,7 @@ class Entry:
         if not self._holds(frame):
             self._refuse("a function or a number by its name is another one")
             return None
-        if self._has_shared and threading.active_count() > 1:
+        if self._has_shared and not _is_alone():
             return None
         # NumPy computes, with its own bits and warnings.
         if np.geterr()["under"] != "ignore" or eager():
@@ -144,6 +165,42 @@ class Entry:
             iterators[statement] = itertools.chain([loop.present(names)], rest)
         return Leave(found.statement, around, iterators, names, found.error)
 
+    def hurry(self) -> None:
+        """Has the nest compiled for a tenth of the steps, as traced functions are called often."""
+        self._waiting = 0.9 * _WORTH_COMPILING
+
+    def _tell(self, frame: FrameType) -> None:
+        """Tells a recording of a loop over elements."""
+        if Recorder.tell is None:
+            return
+        steps = 0.0
+
+        def count() -> None:
+            nonlocal steps
+            values = self._values(frame)
+            if any(getattr(values[number], "ndim", 0) == indices for number, indices in self._single()):
+                steps = self._count(values)
+
+        # What is asked of arrays here is no part of the function.
+        _own.aside(count)
+        if steps > 0:
+            Recorder.tell(frame, steps)
+
+    def _single(self) -> frozenset[tuple[int, int]]:
+        """The arrays that have elements of theirs read or stored, with how many indices these have."""
+        if self._elements is None:
+            found: set[tuple[int, int]] = set()
+            stack = [json.loads(self._lowered.text)]
+            while stack:
+                one = stack.pop()
+                stack += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+                if isinstance(one, dict) and "Element" in one:
+                    array, indices = one["Element"]
+                    if all("At" in index for index in indices):
+                        found.add((array, len(indices)))
+            self._elements = frozenset(found)
+        return self._elements
+
     def _pass(self) -> None:
         """Leaves a loop of few steps to Python."""
         self._few += 1
@@ -197,9 +254,9 @@ class Entry:
 
     def _goes_on(self, frame: FrameType, values: list[Any]) -> bool:
         """Whether a nest that runs may go on."""
-        if _is_watched() or not self._holds(frame):
+        if is_watched() or not self._holds(frame):
             return False
-        if self._has_shared and threading.active_count() > 1:
+        if self._has_shared and not _is_alone():
             return False
         if not self._guarded:
             return True
@@ -219,8 +276,19 @@ class Entry:
         """Whether a function is the one that the module's text defines on a line."""
         if type(found) is not FunctionType or found.__globals__ is not frame.f_globals:
             return False
+        name, line = wanted
         code = found.__code__
-        return (code.co_filename, code.co_firstlineno) == (self._site.nest.place.file, wanted[1])
+        if code is self._known.get(name):
+            return True
+        if (code.co_filename, code.co_firstlineno) != (self._site.nest.place.file, line):
+            return False
+        # Other code may have the names of a file and a line, too.
+        if self._codes is None:
+            self._codes = frozenset(written_code.codes(self._written()))
+        if written_code.written(code) not in self._codes:
+            return False
+        self._known[name] = code
+        return True
 
 
 def _meant(frame: FrameType, text: str) -> Any:
@@ -254,7 +322,29 @@ def _wanted(full: str) -> tuple[Any, ...]:
     return found
 
 
-def _is_watched() -> bool:
+def _is_alone() -> bool:
+    """Whether no other thread runs code of the program; a notebook's own do not."""
+    if threading.active_count() == 1:
+        return True
+    own = threading.current_thread()
+    return all(one is own or _is_notebooks(one) for one in threading.enumerate())
+
+
+def _is_notebooks(thread: threading.Thread) -> bool:
+    target = getattr(thread, "_target", None)
+    owner = type(getattr(target, "__self__", None)).__module__
+    modules = (type(thread).__module__, owner, getattr(target, "__module__", None))
+    return any(str(one).partition(".")[0] in _NOTEBOOKS for one in modules)
+
+
+def note(site: Site) -> None:
+    """Has the report find the entry of a site."""
+    place = site.nest.place
+    if isinstance(site.enter, Entry):
+        places[place.file, place.line, place.column] = site.enter
+
+
+def is_watched() -> bool:
     """Whether somebody traces, profiles or monitors."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return True

@@ -1,8 +1,8 @@
 """What a ``for`` goes over, besides ranges: arrays, ``enumerate``, ``zip``, ``reversed``.
 
-Owns ``Iteration``. What a loop goes over is a *spec*: ``("array", name)``, ``("reversed", name)``,
-``("enumerate", start, spec)``, ``("zip", *specs)``; compiled, it is a loop over places that binds items. Not
-here: the statements (``lowering.py``).
+Owns ``Iteration``, and ``dotted``, the text of what is called. What a loop goes over is a *spec*:
+``("array", name)``, ``("reversed", name)``, ``("enumerate", start, spec)``, ``("zip", *specs)``; compiled, it
+is a loop over places that binds items. Not here: the statements (``lowering.py``).
 """
 
 from __future__ import annotations
@@ -62,6 +62,15 @@ def _item(spec: Any, values: Mapping[str, Any], place: int) -> Any:
             return start + place, _item(inner, values, place)
         case _:
             return tuple(_item(one, values, place) for one in spec[1:])
+
+
+def dotted(node: ast.expr) -> str:
+    """The text of what is called: names, for the most part."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return ast.unparse(node)
 
 
 def pattern(target: Any) -> Any:

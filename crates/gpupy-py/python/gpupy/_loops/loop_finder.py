@@ -10,6 +10,7 @@ text (``_program/loop_report.py``).
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,16 +22,19 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def find(tree: ast.Module, file: str) -> tuple[FoundLoop, ...]:
-    """The outermost loops of a module, with those in them, in the order of the text."""
-    return tuple([_found(known) for known in _Module(tree, file).loops()])
+def find(tree: ast.Module, file: str, outside: Mapping[str, Any] | None = None) -> tuple[FoundLoop, ...]:
+    """The outermost loops of a module, with those in them, in the order of the text.
+
+    ``outside`` has values of names that the text does not bind.
+    """
+    return tuple([_found(known) for known in _Module(tree, file, outside).loops()])
 
 
 class _Module:
     """A module, and what is known of its functions."""
 
-    def __init__(self, tree: ast.Module, file: str) -> None:
-        self._scope, self._file = Scope(tree), file
+    def __init__(self, tree: ast.Module, file: str, outside: Mapping[str, Any] | None) -> None:
+        self._scope, self._file = Scope(tree, outside=outside), file
         # What its functions do, or why they may not be called; a call while that is being found is recursion.
         self._functions: dict[ast.FunctionDef, Facts | Refusal | str] = {}
 

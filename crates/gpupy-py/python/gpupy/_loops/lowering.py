@@ -11,6 +11,7 @@ the guards say. Not here: which kinds values have (the crate ``gpupy-loops``), h
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import struct
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 from .._kernel.source import Place
 from .bindings import with_elements
 from .callables import COMPILED, CONSTANTS, MANY, OF_ROWS
-from .iterations import Iteration, items_of, length, pattern, range_of, rounds_of, spec_of
+from .iterations import Iteration, dotted, items_of, length, pattern, range_of, rounds_of, spec_of
 
 _UNARY = {ast.USub: "USub", ast.UAdd: "UAdd", ast.Invert: "Invert", ast.Not: "Not"}
 _COMPARED = {ast.Eq: "Eq", ast.NotEq: "NotEq", ast.Lt: "Lt", ast.LtE: "LtE", ast.Gt: "Gt", ast.GtE: "GtE"}
@@ -62,9 +63,14 @@ class Lowered:
     around: Mapping[int, Mapping[int, str]]
     # By statement: what a `for` goes over.
     loops: Mapping[int, Iteration]
-    text: str
+    body: Any = field(repr=False)
     # An expression for the number of its steps, of a list `v` with the values of its names.
     steps: str = field(repr=False)
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The nest for the compiler."""
+        return json.dumps({"names": [*self.names], "body": self.body})
 
 
 Functions: TypeAlias = Mapping[str, ast.FunctionDef]
@@ -106,7 +112,6 @@ class _Lowering:
         roots = {text.partition(".")[0] for text in (*self._called, *self._constants, *self._inlined)}
         if roots & self._names.keys():
             self.refuse("a function or module by a name that is a variable too", loop)
-        text = json.dumps({"names": [*self._names], "body": body})
         return Lowered(
             tuple(self._names),
             frozenset(self._bound),
@@ -118,7 +123,7 @@ class _Lowering:
             frozenset(self._given),
             self._around,
             self._loops,
-            text,
+            body,
             steps,
         )
 
@@ -219,7 +224,7 @@ class _Lowering:
 
     def iterator(self, node: Any) -> str:
         """What a head calls: the name of Python's function, or nothing."""
-        text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        text = dotted(node.func) if isinstance(node, ast.Call) else ""
         full = self._calls.get(text, "")
         if not full.startswith("builtins."):
             return ""
@@ -390,7 +395,7 @@ class _Lowering:
         self.refuse(f"a constant of type `{type(value).__name__}`", node)
 
     def _call(self, node: ast.Call) -> Any:
-        text = ast.unparse(node.func)
+        text = dotted(node.func)
         full = self._calls.get(text, "")
         if full:
             self._is_shared(text.partition(".")[0], node)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from .._session import written_code
 from . import readers, second_copy
 from .bindings import BLOCKS
-from .entries import Entry
+from .entries import Entry, note
 from .lowering import Functions, Lowered, Unlowered, lowered, place
 from .nests import FoundLoop
 from .sites import Site
@@ -26,14 +27,51 @@ from .sites import Site
 def with_sites(tree: ast.Module, file: str, written: Callable[[], types.CodeType]) -> types.CodeType | None:
     """The code of a module whose nests run compiled; None where it has none, or something may read it.
 
-    The tree is changed; ``written`` compiles the module as written.
+    The tree is changed, unless it is None; ``written`` compiles the module as written.
     """
     if readers.may_read(tree):
         return None
-    code = second_copy.compiled(tree, file, partial(_chosen, functions(tree)))
-    written_code.note(code, written)
+    chosen = partial(_chosen, partial(_opened, written), functions(tree))
+    code = second_copy.compiled_text(second_copy.Text(tree, file), chosen)
+    if code is not None:
+        written_code.note(code, written)
+        readers.watch()
+    return code
+
+
+def of_cell(
+    tree: Any, file: str, outside: Mapping[str, Any], compiler: Callable[[], types.CodeType]
+) -> types.CodeType:
+    """The code of statements of a notebook, whose nests run compiled; ``compiler`` compiles the tree."""
+    written = compiler()
+    if readers.may_read(tree):
+        return written
+    chosen = partial(_chosen, partial(_opened, lambda: written), functions(tree))
+
+    def quiet() -> types.CodeType:
+        with warnings.catch_warnings():
+            # They are heard when it is compiled as written.
+            warnings.simplefilter("ignore")
+            return compiler()
+
+    text = second_copy.Text(tree, file, outside, compiler=quiet)
+    code = second_copy.compiled_text(text, chosen)
+    if code is None:
+        return written
+    written_code.note_pairs(code, written)
     readers.watch()
     return code
+
+
+def of_functions(
+    tree: ast.Module, file: str, outside: Mapping[str, Any], written: types.CodeType
+) -> types.CodeType | None:
+    """The code of a module with sites in all of its functions, of which some get it."""
+    text = second_copy.Text(tree, file, outside, has_decorated=True)
+    chosen = partial(_chosen, partial(_made, lambda: written), functions(tree))
+    return second_copy.compiled_text(
+        text, lambda nest, node: () if nest.place.function == "<module>" else chosen(nest, node)
+    )
 
 
 def functions(tree: ast.Module) -> Functions:
@@ -42,17 +80,22 @@ def functions(tree: ast.Module) -> Functions:
 
 
 def _chosen(
-    known: Functions, nest: FoundLoop, node: Any
+    opened: Callable[[Lowered, Site], Any], known: Functions, nest: FoundLoop, node: Any
 ) -> Iterator[tuple[FoundLoop, Any, Callable[[Site], Any]]]:
     assert nest.facts is not None
     calls = {call.text: call.stands_for for call in nest.facts.calls}
     for loop, at, found in nests(nest, node, calls, known):
         if isinstance(found, Lowered):
-            yield replace(loop, facts=nest.facts), at, partial(_opened, found)
+            yield replace(loop, facts=nest.facts), at, partial(opened, found)
 
 
-def _opened(found: Lowered, site: Site) -> None:
-    Entry(site, found)
+def _made(written: Callable[[], types.CodeType], found: Lowered, site: Site) -> None:
+    Entry(site, found, written)
+
+
+def _opened(written: Callable[[], types.CodeType], found: Lowered, site: Site) -> None:
+    _made(written, found, site)
+    note(site)
 
 
 def nests(

@@ -21,7 +21,8 @@ from __future__ import annotations
 import ast
 import os
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from . import readers
@@ -38,7 +39,28 @@ Choice: TypeAlias = Callable[[FoundLoop, Any], Iterable[tuple[FoundLoop, Any, Ca
 
 
 def _whole(nest: FoundLoop, node: Any) -> Iterable[tuple[FoundLoop, Any, Callable[[Site], Any]]]:
-    return [(nest, node, lambda site: None)]
+    # What is lowered holds nothing that warns.
+    return [] if _warns(node) else [(nest, node, lambda site: None)]
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is compiled with sites: a module's tree, its file, and what is known of it besides."""
+
+    tree: ast.Module
+    file: str
+    # Values of names that the text does not bind.
+    outside: Mapping[str, Any] | None = None
+    # Whether code below decorators that may read it gets sites, too.
+    has_decorated: bool = False
+    # What compiles the tree; None for a module's.
+    compiler: Callable[[], types.CodeType] | None = None
+
+    def compiled(self) -> types.CodeType:
+        """The code of the tree as it is."""
+        if self.compiler is not None:
+            return self.compiler()
+        return compile(self.tree, self.file, "exec", dont_inherit=True)
 
 
 def compiled(tree: ast.Module, file: str, choose: Choice = _whole) -> types.CodeType:
@@ -46,18 +68,23 @@ def compiled(tree: ast.Module, file: str, choose: Choice = _whole) -> types.Code
 
     The tree is changed meanwhile.
     """
-    placed = _Placed(tree, file, choose)
+    found = compiled_text(Text(tree, file), choose)
+    return compile(tree, file, "exec", dont_inherit=True) if found is None else found
+
+
+def compiled_text(text: Text, choose: Choice) -> types.CodeType | None:
+    """The same for a text of which more is known; None, and the tree as it was, where it gets no site."""
+    placed = _Placed(text, choose)
     try:
         placed.put()
-        code = compile(tree, file, "exec", dont_inherit=True)
-        return _with_sites(code, placed.sites)
+        return _with_sites(text.compiled(), placed.sites) if placed.sites else None
     except SyntaxError:
         # The program's own, as the loop stands before its copy.
         raise
     except Exception:
         # Nested too deep with the copies.
         placed.undo()
-        return compile(tree, file, "exec", dont_inherit=True)
+        return None
 
 
 def sites(code: types.CodeType) -> list[Site]:
@@ -83,21 +110,22 @@ def _with_sites(code: types.CodeType, known: dict[bytes, Site]) -> types.CodeTyp
 class _Placed:
     """The sites of a tree."""
 
-    def __init__(self, tree: ast.Module, file: str, choose: Choice) -> None:
-        self._tree, self._file, self._choose = tree, file, choose
+    def __init__(self, text: Text, choose: Choice) -> None:
+        self._text, self._choose = text, choose
         self.sites: dict[bytes, Site] = {}
         self._undo: list[tuple[list[ast.stmt], int, ast.stmt]] = []
 
     def put(self) -> None:
         """Puts a site before each nest, but in what decorators may read."""
-        nests = [nest for loop in find(self._tree, self._file) for nest in loop.nests()]
+        text = self._text
+        nests = [nest for loop in find(text.tree, text.file, text.outside) for nest in loop.nests()]
         by_place = {(nest.place.line, nest.place.column): nest for nest in nests}
-        stack: list[Any] = [self._tree]
+        stack: list[Any] = [text.tree]
         # Loops that were chosen in a nest, and what is done with their sites.
         chosen: dict[int, tuple[FoundLoop, Callable[[Site], Any]]] = {}
         while stack and (by_place or chosen):
             node = stack.pop()
-            if readers.is_read(node):
+            if not text.has_decorated and readers.is_read(node):
                 continue
             for block in ("body", "orelse", "handlers", "finalbody", "cases"):
                 inside = getattr(node, block, None)
@@ -124,8 +152,6 @@ class _Placed:
     def _put_before(
         self, block: list[ast.stmt], number: int, loop: Any, nest: FoundLoop, does: Callable[[Site], Any]
     ) -> None:
-        if _warns(loop):
-            return
         mark = b"%s%d" % (_MARK, len(self.sites))
         site = self.sites[mark] = Site(nest)
         does(site)

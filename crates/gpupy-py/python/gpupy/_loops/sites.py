@@ -64,6 +64,11 @@ class Site(bytes):
     def __reduce__(self) -> tuple[Any, ...]:
         return bytes, ()
 
+    @property
+    def enter(self) -> Callable[[], Leave | None]:
+        """What was asked last before a run of the loop."""
+        return self._enter
+
     def open(self, enter: Callable[[], Leave | None]) -> None:
         """Has a function asked before each run of the loop; it gives None where that is to be as written."""
         self._enter = enter

@@ -22,7 +22,7 @@ import gpupy
 
 from .._classes import kind
 from .._gpupy import in_one_step
-from . import texts
+from . import module_loops, texts
 
 _THEIRS = (builtins.__import__, importlib.import_module, importlib.__import__)
 
@@ -232,6 +232,9 @@ def put(folders: Sequence[str], main: bool) -> None:
         (setattr, importlib, "__import__", _import),
         (setattr, builtins, "__import__", _import),
     )
+    # Imports that this needs are not asked of it.
+    _installed()
+    module_loops.put(is_own)
 
 
 def install() -> None:
@@ -250,12 +253,15 @@ def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext gpupy``: ``import numpy`` in later cells gives gpupy."""
     put([os.getcwd()], True)
     texts.note_notebook(ipython)
+    module_loops.put_in_cells(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext gpupy``: imports give NumPy again. Earlier imports stay."""
     statement, function, called = _THEIRS
     texts.forget_notebook()
+    module_loops.forget_cells()
+    module_loops.take_away()
     in_one_step(
         (globals().__setitem__, "_own", Own()),
         *kind.answering_no_more(),

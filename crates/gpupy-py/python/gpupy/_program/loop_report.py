@@ -26,7 +26,8 @@ from . import imports, texts
 
 _NOTHING = (
     "No module runs with gpupy in NumPy's place, so that no loops are known: run the program by"
-    " `python -m gpupy program.py`, or call `gpupy.install()` at its top."
+    " `python -m gpupy program.py`, or call `gpupy.install()` before its modules are imported; or no function"
+    " of `gpupy.jit` with loops was called."
 )
 _HEAD = "Loops of the program: those that qualify by their text may run compiled, others run in Python."
 # Ends of the names of files without a text.
@@ -129,8 +130,9 @@ def loops() -> LoopReport:
     """The loops of the program's own modules: which ran compiled, how often, how long, why others did not.
 
     The program is one that runs with gpupy in NumPy's place (``python -m gpupy``, ``gpupy.install()``,
-    ``%load_ext gpupy``). ``print(gpupy.loops())`` shows each loop with its line. The report's ``loops`` are
-    the same as objects, with ``place``, ``qualifies``, and the ``refusal`` of those that do not qualify:
+    ``%load_ext gpupy``); of others, the functions of ``gpupy.jit`` that were called. ``print(gpupy.loops())``
+    shows each loop with its line. The report's ``loops`` are the same as objects, with ``place``,
+    ``qualifies``, and the ``refusal`` of those that do not qualify:
 
         for loop in gpupy.loops().loops:
             if not loop.qualifies:
@@ -143,6 +145,9 @@ def loops() -> LoopReport:
     if not texts.IS_ON:
         return LoopReport((), is_on=False)
     found = {name: _found(name, text) for name, text in _texts()}
+    for file, (text, lines) in list(entries.functions.items()):
+        if file not in found and texts.file_of_cell(text) is None:
+            found[file] = _found(file, text, frozenset(lines))
     return LoopReport(tuple(found.values()))
 
 
@@ -172,7 +177,8 @@ def _text(name: str, file: str, names: dict[str, Any]) -> str | bytes | None:
     return None
 
 
-def _found(name: str, text: str | bytes | None) -> ModuleLoops:
+def _found(name: str, text: str | bytes | None, lines: frozenset[int] | None = None) -> ModuleLoops:
+    """The loops of a text, or of its functions that begin on these lines."""
     if text is None:
         return ModuleLoops(name, (), "its source is not to be had")
     try:
@@ -180,12 +186,25 @@ def _found(name: str, text: str | bytes | None) -> ModuleLoops:
             # They were heard when the module was compiled.
             warnings.simplefilter("ignore")
             tree = ast.parse(text, name)
-        found = find(tree, name)
+        cell = texts.file_of_cell(text)
+        found = find(tree, cell or name, texts.names_of_cells() if cell else None)
+        if lines is not None:
+            spans = list(_spans(tree, lines))
+            found = tuple(one for one in found if any(start <= one.place.line <= end for start, end in spans))
         return ModuleLoops(name, found, None, _lines(text), _unlowered(tree, found))
     except Exception as error:
         # No Python any more, another encoding than it says, nested too deep.
         words = str(error).splitlines() or [""]
         return ModuleLoops(name, (), f"its source cannot be read: {type(error).__name__}: {words[0]}")
+
+
+def _spans(tree: ast.Module, lines: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """The lines of functions that begin on some; one with decorators begins at the first of them."""
+    for one in ast.walk(tree):
+        if isinstance(one, ast.FunctionDef | ast.Lambda):
+            decorators = getattr(one, "decorator_list", [])
+            if min([one.lineno, *(each.lineno for each in decorators)]) in lines:
+                yield one.lineno, one.end_lineno or one.lineno
 
 
 def _unlowered(tree: ast.Module, found: tuple[FoundLoop, ...]) -> dict[tuple[int, int], tuple[str, int]]:
@@ -194,11 +213,11 @@ def _unlowered(tree: ast.Module, found: tuple[FoundLoop, ...]) -> dict[tuple[int
         (one.lineno, one.col_offset): one for one in ast.walk(tree) if isinstance(one, ast.For | ast.While)
     }
     why: dict[tuple[int, int], tuple[str, int]] = {}
-    functions = running.functions(tree)
+    known = running.functions(tree)
     for nest in (nest for loop in found for nest in loop.nests()):
         calls = {call.text: call.stands_for for call in nest.facts.calls} if nest.facts else {}
         node = nodes[nest.place.line, nest.place.column]
-        for loop, _, given in running.nests(nest, node, calls, functions):
+        for loop, _, given in running.nests(nest, node, calls, known):
             if isinstance(given, Unlowered):
                 why[loop.place.line, loop.place.column] = given.words, given.node.lineno
     return why

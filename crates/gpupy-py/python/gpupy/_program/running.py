@@ -12,7 +12,7 @@ import types
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any
 
-from . import imports, script, texts
+from . import imports, module_loops, texts
 
 
 def module(name: str, arguments: list[str]) -> int:
@@ -42,7 +42,7 @@ def _code(spec: ModuleSpec) -> types.CodeType:
     """The code of a module that is run."""
     loader: Any = spec.loader
     if type(loader) is SourceFileLoader and spec.origin:
-        return script.of_text(loader.get_data(spec.origin), spec.origin)
+        return module_loops.of_text(loader.get_data(spec.origin), spec.origin)
     code: types.CodeType = loader.get_code(spec.name)
     return code
 
@@ -68,7 +68,7 @@ def _run_text(text: str | bytes, name: str, arguments: list[str]) -> int:
     sys.path[0] = ""
     imports.put([os.getcwd()], True)
     texts.keep(name, text)
-    return _run(types.ModuleType("__main__"), script.of_text(text, name), arguments)
+    return _run(types.ModuleType("__main__"), module_loops.of_text(text, name), arguments)
 
 
 def _run(main: types.ModuleType, compiled: types.CodeType, arguments: list[str]) -> int:

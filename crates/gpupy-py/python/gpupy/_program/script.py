@@ -8,15 +8,19 @@ program besides (``rewritten.py``), programs that no file has
 """
 
 import ast
+import bisect
 import importlib.abc
 import importlib.machinery
 import pathlib
+import re
 import sys
 import types
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
-from . import texts
+from .._session import written_code
+from . import module_loops, texts
 from .imports import ours, put
 from .texts import keep
 
@@ -90,9 +94,9 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     keep(path, source)
-    imports = _Imports(name_of)
-    tree = ast.fix_missing_locations(imports.visit(ast.parse(source, path)))
-    if HAS_SITES and imports.has_loops:
+    tree = _tree(source, path, name_of)
+    written_code.note_tree(path, lambda: _tree(source, path, name_of))
+    if HAS_SITES and module_loops.may_have_loops(source):
         # Programs without loops start without it.
         from .._loops import running
 
@@ -102,22 +106,33 @@ def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     return compile(tree, path, "exec", dont_inherit=True)
 
 
-def of_text(source: str | bytes, name: str) -> types.CodeType:
-    """The code of a text whose imports stay as they are, with its loops' sites."""
-    tree = ast.parse(source, name)
-    if HAS_SITES and any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)):
-        # Programs without loops start without it.
-        from .._loops import running
-
-        code = running.with_sites(tree, name, lambda: compile(source, name, "exec", dont_inherit=True))
-        if code is not None:
-            return code
-    return compile(source, name, "exec", dont_inherit=True)
-
-
 def _as_written(source: bytes, path: str, name_of: _Names) -> types.CodeType:
-    tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
-    return compile(tree, path, "exec", dont_inherit=True)
+    return compile(_tree(source, path, name_of), path, "exec", dont_inherit=True)
+
+
+def _tree(source: bytes, path: str, name_of: _Names) -> ast.Module:
+    tree, imports = ast.parse(source, path), _Imports(name_of)
+    if not source.isascii() and source.count(_CLASS) != _normalized(source).count(_CLASS):
+        # A name in other letters is the same one.
+        return ast.fix_missing_locations(imports.visit(tree))
+    imports.in_statements(tree, [number for number, line in _lines(source) if _CLASS in line])
+    return tree
+
+
+# Statements without it have no expression in whose place another one stands.
+_CLASS = b"ndarray"
+
+
+def _normalized(source: bytes) -> bytes:
+    return unicodedata.normalize("NFKC", source.decode("utf-8", "replace")).encode("utf-8", "replace")
+
+
+def _lines(source: bytes) -> Iterator[tuple[int, bytes]]:
+    """Lines by their numbers, as Python counts them."""
+    return enumerate(_END.split(source), 1) if _CLASS in source else iter(())
+
+
+_END = re.compile(rb"\r\n|\r|\n")
 
 
 # The module with what stands in a program's code, and the functions.
@@ -136,22 +151,54 @@ def _is_ndarray(node: ast.expr) -> bool:
     return getattr(node, "attr", getattr(node, "id", None)) == "ndarray"
 
 
+def _is_between(node: Any, lines: list[int]) -> bool:
+    """Whether one of some lines, in order, is a statement's; parts of a `match` have none."""
+    start = min([one.lineno for one in getattr(node, "decorator_list", [])] + [getattr(node, "lineno", 0)])
+    at = bisect.bisect_left(lines, start)
+    return at < len(lines) and lines[at] <= getattr(node, "end_lineno", lines[at])
+
+
+# Where statements have others.
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+
+
 class _Imports(ast.NodeTransformer):
     """Puts other modules in the place of NumPy's in imports, and two expressions (``rewritten.py``)."""
 
     def __init__(self, name_of: _Names) -> None:
         self._name_of = name_of
-        self.has_loops = False
 
-    def visit_For(self, node: ast.For) -> ast.For:
-        self.has_loops = True
-        self.generic_visit(node)
-        return node
+    def in_statements(self, tree: ast.Module, lines: list[int]) -> None:
+        """The same; expressions, which are most of a program, are looked at on these lines alone."""
+        stack: list[Any] = [tree]
+        while stack:
+            node = stack.pop()
+            for block in _BLOCKS:
+                inside = getattr(node, block, None)
+                if type(inside) is not list:
+                    continue
+                for number, one in enumerate(inside):
+                    if type(one) is ast.Import:
+                        inside[number] = ast.fix_missing_locations(self.visit_Import(one))
+                        continue
+                    if type(one) is ast.ImportFrom:
+                        self.visit_ImportFrom(one)
+                        continue
+                    is_outer = hasattr(one, "body") or hasattr(one, "cases")
+                    if type(one) is ast.ClassDef:
+                        self._give(one)
+                    if lines and _is_between(one, lines):
+                        self._in_expressions(one)
+                    if is_outer:
+                        stack.append(one)
 
-    def visit_While(self, node: ast.While) -> ast.While:
-        self.has_loops = True
-        self.generic_visit(node)
-        return node
+    def _in_expressions(self, node: ast.AST) -> None:
+        """Looks at the expressions of a statement, without those of statements in it."""
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and name not in _BLOCKS:
+                value[:] = [self.visit(one) if isinstance(one, ast.AST) else one for one in value]
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.visit(value))
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
@@ -162,15 +209,19 @@ class _Imports(ast.NodeTransformer):
             and any(map(_is_ndarray, values))
         ):
             node.args.insert(0, node.func.value)
-            node.func = ast.copy_location(_function(_VIEWED), node.func)
+            node.func = ast.fix_missing_locations(ast.copy_location(_function(_VIEWED), node.func))
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         self.generic_visit(node)
+        self._give(node)
+        return node
+
+    def _give(self, node: ast.ClassDef) -> None:
         for inside in node.body:
             if isinstance(inside, ast.FunctionDef) and inside.name == "__array__":
                 inside.decorator_list.append(ast.copy_location(_function(_GIVEN), inside))
-        return node
+                ast.fix_missing_locations(inside)
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         new = []

@@ -1,28 +1,20 @@
 """The texts of a program that runs with gpupy, as they were compiled.
 
-Owns ``keep``, ``text_of``, ``without_file``, and the variable ``GPUPY_LOOPS``, which turns off the search
-for loops: then nothing is kept. Not here: what is found in them (``loop_report.py``), modules that Python
-itself compiles.
+Owns ``keep``, ``text_of`` and ``without_file``. Where loops are not looked for, nothing is kept. Not here:
+what is found in them (``loop_report.py``), modules that Python itself compiles.
 """
 
-import os
-from collections.abc import Iterator
+import linecache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._session.written_code import IS_ON
+
 _texts: dict[str, str | bytes] = {}
+# By the texts of cells with loops, the names of their files.
+_cells: dict[str, str] = {}
 # IPython's own object, while the extension is loaded.
 _notebooks: list[Any] = []
-
-
-def _is_on() -> bool:
-    value = os.environ.get("GPUPY_LOOPS", "1")
-    if value not in ("0", "1"):
-        raise ValueError(f"GPUPY_LOOPS is `0` or `1`, not `{value}`")
-    return value == "1"
-
-
-# Whether loops are looked for.
-IS_ON = _is_on()
 
 
 def keep(name: str, text: str | bytes) -> None:
@@ -45,6 +37,21 @@ def without_file() -> Iterator[tuple[str, str | bytes]]:
         yield from (
             (f"In [{number}]", cell) for number, cell in enumerate(cells) if isinstance(cell, str) and cell
         )
+
+
+def keep_cell(file: str) -> None:
+    """Keeps the name of the file that a cell of a notebook has for IPython."""
+    _cells["".join(linecache.getlines(file)).rstrip()] = file
+
+
+def file_of_cell(text: str | bytes) -> str | None:
+    """The name of the file that a cell with this text has, if it has loops."""
+    return _cells.get(text.rstrip()) if isinstance(text, str) else None
+
+
+def names_of_cells() -> Mapping[str, Any] | None:
+    """The present values of the names of cells."""
+    return getattr(_notebooks[0], "user_ns", None) if _notebooks else None
 
 
 def note_notebook(notebook: Any) -> None:
