@@ -24,7 +24,8 @@ from gpupy._session import written_code
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
-    """Loops are compiled however short they are."""
+    """Loops are compiled however short they are, on the driver that most users have."""
+    gpupy._gpupy.reconfigure("cpu", strict=False)
     monkeypatch.setattr(entries, "_WORTH_COMPILING", 0)
     monkeypatch.setattr(entries, "_WORTH_ENTERING", 0)
     monkeypatch.setattr(readers, "may_read", lambda tree: False)

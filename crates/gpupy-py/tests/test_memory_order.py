@@ -242,6 +242,8 @@ def test_what_needs_no_operation_lies_as_numpys(dtype, strict):
             yield from (xp.ldexp(view, xp.arange(2)), xp.modf(view)[0])
         # A choice begins as an array in C order.
         yield from (xp.select([x > 2, x > 1], [x, x * x], 7), xp.select([x > 2], [x]))
+        numbers = xp.asarray(numpy.arange(24).reshape(2, 3, 4) % 2).transpose(1, 2, 0)
+        yield from (xp.choose(numbers, [x, x + 1]), numbers.choose([numbers, numbers]))
 
     for number, (got, want) in enumerate(zip(results(gpupy), results(numpy), strict=True)):
         assert got.strides == want.strides, number

@@ -268,7 +268,9 @@ def test_fields_of_records_are_views():
 REPEATED = {"rows": (1, 0), "columns": (0, 1), "diagonals": (2, 2), "one": (0, 0)}
 
 
-@pytest.mark.parametrize("source", ["array", "scalar", "computed", "of the base"])
+@pytest.mark.parametrize(
+    "source", ["array", "scalar", "computed", "of the base", "by a mask", "one by a mask"]
+)
 @pytest.mark.parametrize("name", REPEATED)
 @pytest.mark.parametrize("shape", [(5, 7), (300, 400)])
 def test_what_is_written_several_times_is_written_last_and_nothing_else_changes(driver, shape, name, source):
@@ -280,7 +282,10 @@ def test_what_is_written_several_times_is_written_last_and_nothing_else_changes(
         steps = {0: 0, 1: row, 2: column}[first], {0: 0, 1: column, 2: column}[second]
         view = xp.lib.stride_tricks.as_strided(base, shape, steps)
         given = {"array": other, "scalar": 2.5, "computed": other * 2 + 1, "of the base": base[:, ::-1] + 1}
-        view[...] = given[source]
+        if source in given:
+            view[...] = given[source]
+        else:
+            xp.copyto(view, other if source == "by a mask" else 7, where=other % 2 == 0)
         return base
 
     assert_same(written(gpupy), written(np))

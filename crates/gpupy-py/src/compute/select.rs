@@ -55,6 +55,10 @@ pub fn write_where(
         return Ok(false);
     };
     let Some(dest) = a.as_array().cloned() else { return Ok(false) };
+    if !dest.layout().is_injective() {
+        // Of several points that are one element, those that the mask leaves out would write its old value.
+        return Ok(false);
+    }
     if common_dtype(py, x.kind, a.kind)? != Some(dest.dtype()) {
         return Ok(false);
     }

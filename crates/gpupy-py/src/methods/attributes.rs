@@ -160,6 +160,13 @@ impl NdArray {
         host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
     }
 
+    /// Whether it shows no element of its memory twice; false also of some views that do not, whose axes interlock.
+    #[getter]
+    fn _shows_each_once(slf: &Bound<'_, Self>) -> bool {
+        let held = slf.get().read(slf.py());
+        held.as_lazy().is_none_or(|array| array.layout().is_injective())
+    }
+
     /// Whether it may be written to, as it is about to be; warns where NumPy does.
     fn _may_write(slf: &Bound<'_, Self>) -> PyResult<bool> {
         if slf.get().read(slf.py()).as_lazy().is_some() {

@@ -56,3 +56,8 @@ def axes_as_they_lie(array: np.ndarray[Any, Any]) -> list[int]:
     """The axes of an array from the outermost in memory to the innermost."""
     strides = array.strides
     return sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+
+
+def in_c_order(made: Any) -> Any:
+    """An array as NumPy makes one before it fills it: in C order, whatever that of the operands is."""
+    return made if made.ndim < 2 or made._c_contiguous else made.copy("C")

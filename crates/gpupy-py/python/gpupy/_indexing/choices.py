@@ -9,6 +9,7 @@ import numpy as np
 
 from .._classes.subclass import has_own
 from .._creation.conversion import asanyarray
+from .._creation.orders import in_c_order
 from .._gpupy import call, ndarray
 from .._numpys import sooner
 
@@ -73,7 +74,7 @@ def _chosen(a: Any, choices: Any, mode: Any) -> Any:
     for at in range(number - 2, -1, -1):
         is_this = a <= 0 if at == 0 else a == at
         made = np.where(is_this, arrays[at].astype(dtype, copy=False), made)
-    made = made.copy() if number == 1 else made
+    made = in_c_order(made.copy() if number == 1 else made)
     return made if made.ndim else made[()]
 
 

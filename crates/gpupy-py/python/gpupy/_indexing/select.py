@@ -12,6 +12,7 @@ from .. import _gpupy
 from .._classes import subclass
 from .._creation.conversion import asanyarray
 from .._creation.coordinates import tri
+from .._creation.orders import in_c_order
 from .._fallback import others
 from .._fallback.through_numpy import through_numpy
 from .._gpupy import assign_all, call, kind_of, ndarray, scalar, zeros
@@ -181,8 +182,7 @@ def _chosen(conditions: list[Any], choices: list[Any], default: Any) -> Any:
         made = _gpupy.select(mask, choice, made)
         if made is None:
             return None
-    # NumPy begins with an array in C order, whatever that of the choices is.
-    return made if made.ndim < 2 or made.flags.c_contiguous else made.copy("C")
+    return in_c_order(made)
 
 
 _BOOL = np.dtype(bool)
@@ -234,7 +234,7 @@ def _copies(dst: ndarray, src: Any, casting: Any) -> bool:
 
 def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
     """Writes elements where a mask says so; false, with nothing done, where NumPy has to judge it."""
-    if type(dst) is not ndarray or not dst._lazy or not dst._writable:
+    if type(dst) is not ndarray or not dst._lazy or not dst._writable or not dst._shows_each_once:
         return False
     mask = masks.mask_of(dst, where)
     if mask is None:
