@@ -1,7 +1,8 @@
 //! The kernels of a walk: the list of launches, one after another, that computes it into its destination.
 //!
-//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel. Invariants: nothing is launched or stored here; all kernels are known before the first is launched; a
-//! kernel reads operands of its walk, or results that an earlier kernel stores.
+//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel. Invariants: nothing is launched or
+//! stored here; all kernels are known before the first is launched; a kernel reads operands of its walk, or results
+//! that an earlier kernel stores.
 //!
 //! Not here: which pieces there are (`partition.rs`), launches (`commands/list.rs`), flushes that come again
 //! (`compiled/`).
