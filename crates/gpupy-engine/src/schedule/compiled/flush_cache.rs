@@ -91,7 +91,7 @@ impl FlushCache {
         }
         self.words += more;
         if let Some((structure, old)) = self.known.push(structure, flush) {
-            self.words -= words(&structure, &*old);
+            self.words -= words(&structure, &old);
         }
         true
     }
