@@ -5,7 +5,6 @@
 //!
 //! Not here: the text (`map.rs`, `row_reduction.rs`), the choice of destinations for one draw (`driver-gl`).
 
-use super::component_texels::ComponentTexels;
 use super::fetch::{self, Surroundings, TexelFetch, Wrap};
 use super::point_mapping::{self, Area, FragmentMapping, WritePredicate};
 use super::request::{DrawDeclined, DrawRequest};
@@ -129,7 +128,6 @@ pub fn plan(request: &DrawRequest<'_>) -> Result<PlannedDraw, DrawDeclined> {
         &target.layout,
         target.whole,
         uses.loops,
-        (!reduces && !uses.loops).then(|| ComponentTexels::of(&out_shape, &dest)).flatten(),
         by_coordinates,
         by_texel,
     )?;
@@ -151,7 +149,6 @@ pub fn plan(request: &DrawRequest<'_>) -> Result<PlannedDraw, DrawDeclined> {
         shape: &out_shape,
         linear: framed.linear.map(|first| (target.layout.width, first)),
         quad: if width == Width::Four { framed.frame.quad } else { None },
-        texels: framed.frame.texels,
         bases: RefCell::default(),
         next: Cell::new(0),
     };
@@ -165,7 +162,6 @@ pub fn plan(request: &DrawRequest<'_>) -> Result<PlannedDraw, DrawDeclined> {
                 // The points that a lane visits start at a multiple of four.
                 false => (!uses.loops).then_some((last, 0)),
             },
-            texels: None,
             bases: RefCell::default(),
             next: Cell::new(0),
         };

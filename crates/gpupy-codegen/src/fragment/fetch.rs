@@ -5,7 +5,6 @@
 //!
 //! Not here: the functions that fetches call (`texel_reader.rs`), the points (`point_mapping.rs`).
 
-use super::component_texels::ComponentTexels;
 use super::texture_layout::{RowColumn, TextureLayout, split};
 use super::walks::LoadWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, Divisor};
@@ -78,8 +77,6 @@ pub(super) enum Quad {
     Splat,
     /// The elements are one texel.
     Aligned,
-    /// They are those of a texel's points, of which each has several components.
-    Spread,
     /// They start at this component of one texel and end in the next.
     Pair(u8),
     /// Each element is fetched separately.
@@ -107,8 +104,6 @@ pub(super) struct Surroundings<'a> {
     pub linear: Option<(u32, i64)>,
     /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
-    /// The axes along which they lie, if they are components of points.
-    pub texels: Option<ComponentTexels>,
     /// The base loads so far, and the number of the next load.
     pub bases: RefCell<Vec<BaseLoad>>,
     pub next: Cell<u16>,
@@ -144,9 +139,7 @@ pub(super) fn plan(
         wrap(words);
         return fetch;
     }
-    let of_components =
-        || around.texels.map_or(Quad::Each, |texels| quad(texels, load, around.shape));
-    let quad = around.quad.map_or_else(of_components, |(axis, start)| {
+    let quad = around.quad.map_or(Quad::Each, |(axis, start)| {
         let aligned = walk.is_even_beside(around.shape, &[axis as usize]);
         match walk.strides[axis as usize] {
             _ if load.numbered => Quad::Each,
@@ -161,7 +154,7 @@ pub(super) fn plan(
     let parts = split(walk.offset, &walk.strides, around.shape, layout.pitch());
     let parts = parts.filter(|_| !load.numbered);
     let lane = match quad {
-        Quad::Aligned | Quad::Spread => Some(0),
+        Quad::Aligned => Some(0),
         Quad::Pair(lane) => Some(i64::from(lane)),
         _ => None,
     };
@@ -188,22 +181,4 @@ pub(super) fn plan(
         }
     };
     TexelFetch::Element { place, quad }
-}
-
-/// How the elements lie for components of points.
-fn quad(texels: ComponentTexels, load: &LoadWalk, shape: &[i64]) -> Quad {
-    let walk = &load.walk;
-    let axes = [texels.points, texels.components].map(usize::from);
-    let are_even = walk.is_even_beside(shape, &axes);
-    let lane = walk.offset.rem_euclid(4) as u8;
-    match axes.map(|axis| walk.strides[axis]) {
-        _ if load.numbered => Quad::Each,
-        [0, 0] => Quad::Splat,
-        [1, 0] if are_even && lane == 0 => Quad::Spread,
-        [step, 1] if are_even && step == i64::from(texels.count) => match lane {
-            0 => Quad::Aligned,
-            lane => Quad::Pair(lane),
-        },
-        _ => Quad::Each,
-    }
 }

@@ -27,21 +27,13 @@ impl Locator<'_> {
             let (width, first) = (word(width), less(first));
             body.line(&format!("int texel = pos.y * {width} + pos.x{first};"));
         }
-        let texels = self.plan.frame.texels;
-        let is_component = |axis: u8| texels.is_some_and(|texels| texels.components == axis);
-        let lacks = |axis: &u8| self.plan.frame.coordinates.lack(*axis) && !is_component(*axis);
+        let lacks = |axis: &u8| self.plan.frame.coordinates.lack(*axis);
         for axis in (0..self.plan.rank).filter(lacks) {
             body.line(&format!("int i{axis} = 0;"));
         }
         match &self.plan.frame.coordinates {
             CoordinateSource::Quads(steps) => {
-                match texels {
-                    Some(texels) => {
-                        body.line(&format!("int four = texel / {};", texels.count));
-                        body.line("int rest0 = 4 * four;");
-                    }
-                    None => body.line("int rest0 = 4 * texel;"),
-                }
+                body.line("int rest0 = 4 * texel;");
                 let (_, others) = steps.split_last().unzip();
                 let rest = self.steps(body, "rest", others.unwrap_or(&[]), Width::One);
                 body.line(&format!("int run = {rest};"));
@@ -66,16 +58,6 @@ impl Locator<'_> {
             Width::Four => "ivec4(0, 1, 2, 3)",
         };
         match &self.plan.frame.coordinates {
-            CoordinateSource::Quads(_) if let Some(texels) = self.plan.frame.texels => {
-                let part = format!("texel - {} * four", texels.count);
-                texels.coordinates(&part, "run").iter().for_each(|line| body.line(line));
-            }
-            CoordinateSource::Split { col, .. } if let Some(texels) = self.plan.frame.texels => {
-                body.line(&format!("int along = pos.x{};", less(*col)));
-                body.line(&format!("int four = along / {};", texels.count));
-                let part = format!("along - {} * four", texels.count);
-                texels.coordinates(&part, "4 * four").iter().for_each(|line| body.line(line));
-            }
             CoordinateSource::Unused => {}
             CoordinateSource::Number => body.line(&format!("{int} i0 = 4 * texel + {lanes};")),
             CoordinateSource::Quads(steps) => {
@@ -100,7 +82,6 @@ impl Locator<'_> {
     pub fn coordinates(&self, width: Width) -> Vec<FragmentCoordinate> {
         let four = |axis: u8| match &self.plan.frame.coordinates {
             _ if width == Width::One => false,
-            _ if self.plan.frame.texels.is_some_and(|texels| texels.has(axis)) => true,
             CoordinateSource::Unused => false,
             CoordinateSource::Number => axis == 0,
             CoordinateSource::Elements { .. } => true,
@@ -128,10 +109,6 @@ impl Locator<'_> {
                 let low = Glsl.compare(Op::Ge, DType::I32, width, "number", &bound("0"));
                 let high = Glsl.compare(Op::Lt, DType::I32, width, "number", &bound(&word(count)));
                 Glsl.logic(Logic::And, width, &low, &high)
-            }
-            // Of components all columns of the area are valid.
-            (CoordinateSource::Split { .. }, None) if self.plan.frame.texels.is_some() => {
-                Glsl.splat(DType::Bool, width, "row_valid")
             }
             (CoordinateSource::Split { cols, .. }, None) => {
                 let row = Glsl.splat(DType::Bool, width, "row_valid");

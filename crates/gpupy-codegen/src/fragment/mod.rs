@@ -10,7 +10,6 @@
 //! Not here: textures and draws (`driver-gl`), statements (`emit`).
 
 mod column_reduction;
-mod component_texels;
 mod draw_plan;
 mod fetch;
 mod locate;
@@ -85,9 +84,6 @@ pub fn source(program: &Program, plan: &DrawPlan, version: Version) -> String {
         let dtype = raw(program.dests[*dest as usize]);
         let name = Glsl.type_name(dtype, Width::Four);
         let _ = writeln!(text, "layout(location = {location}) out {name} o{location};");
-    }
-    if let Some(texels) = plan.frame.texels {
-        text += &texels.definitions();
     }
     let body = [functions, main].concat();
     text += &texel_reader::definitions(&body);

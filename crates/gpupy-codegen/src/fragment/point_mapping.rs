@@ -8,7 +8,6 @@
 //!
 //! Not here: operands (`fetch.rs`).
 
-use super::component_texels::ComponentTexels;
 use super::request::DrawDeclined;
 use super::texture_layout::{TextureLayout, split};
 use crate::analysis::axis_coalescing::AffineWalk;
@@ -93,8 +92,6 @@ pub(super) struct FragmentMapping {
     pub count: Option<u16>,
     /// The axis along which a texel's four elements lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
-    /// The axes along which they lie if these are components of points. Their coordinates come from the texel's number.
-    pub texels: Option<ComponentTexels>,
 }
 
 /// A mapping, with facts for other parts of the plan.
@@ -114,7 +111,6 @@ pub(super) fn plan(
     layout: &TextureLayout,
     whole: bool,
     loops: bool,
-    texels: Option<ComponentTexels>,
     coordinates_used: bool,
     texel_used: bool,
 ) -> Result<PlannedMapping, DrawDeclined> {
@@ -122,9 +118,9 @@ pub(super) fn plan(
     let contiguous = walk.is_contiguous(shape) && walk.offset % 4 == 0;
     if contiguous {
         let used = (coordinates_used, texel_used);
-        Ok(linear(words, shape, walk, layout, count, whole, (loops, texels), used))
+        Ok(linear(words, shape, walk, layout, count, whole, loops, used))
     } else {
-        strided(words, shape, walk, layout, whole, (loops, texels))
+        strided(words, shape, walk, layout, whole, loops)
     }
 }
 
@@ -136,7 +132,7 @@ fn linear(
     layout: &TextureLayout,
     count: i64,
     whole: bool,
-    (loops, texels): (bool, Option<ComponentTexels>),
+    loops: bool,
     (coordinates_used, texel_used): (bool, bool),
 ) -> PlannedMapping {
     let (pitch, end) = (layout.pitch(), walk.offset + count);
@@ -163,7 +159,6 @@ fn linear(
     };
     let quads = shape.last().is_some_and(|n| n % 4 == 0);
     let mut quad = None;
-    let mut of_components = None;
     let coordinates = match () {
         () if !coordinates_used => CoordinateSource::Unused,
         () if shape[1..].iter().all(|n| *n == 1) => {
@@ -173,26 +168,20 @@ fn linear(
         () if split(walk.offset, &walk.strides, shape, pitch).is_some()
             && guard == WritePredicate::None =>
         {
-            let framed = strided(words, shape, walk, layout, whole, (loops, texels));
+            let framed = strided(words, shape, walk, layout, whole, loops);
             match framed {
                 // This always succeeds: the strides of a contiguous walk are nested.
                 Ok(framed) => {
                     quad = framed.frame.quad;
-                    of_components = framed.frame.texels;
                     framed.frame.coordinates
                 }
                 Err(_) => CoordinateSource::Unused,
             }
         }
         () => {
-            of_components = texels;
-            // The components' coordinate is none of the number of the point.
-            let (mut stride, axes) = match texels {
-                Some(texels) => (count / i64::from(texels.count), &shape[..shape.len() - 1]),
-                None => (count, shape),
-            };
+            let mut stride = count;
             let mut steps = Vec::new();
-            for (axis, n) in axes.iter().enumerate() {
+            for (axis, n) in shape.iter().enumerate() {
                 if *n == 1 {
                     continue;
                 }
@@ -205,9 +194,7 @@ fn linear(
                     backwards: false,
                 });
             }
-            if texels.is_some() {
-                CoordinateSource::Quads(steps)
-            } else if quads {
+            if quads {
                 quad = Some((shape.len() as u8 - 1, 0));
                 CoordinateSource::Quads(steps)
             } else {
@@ -221,8 +208,7 @@ fn linear(
     let texel = (texel_used || by_number || guard != WritePredicate::None)
         .then(|| (words.int(layout.width.into()), words.offset(walk.offset / 4)));
     let counted = (guard != WritePredicate::None).then(|| words.int(count));
-    let frame =
-        FragmentMapping { texel, coordinates, guard, count: counted, quad, texels: of_components };
+    let frame = FragmentMapping { texel, coordinates, guard, count: counted, quad };
     PlannedMapping { frame, area, linear: Some(walk.offset / 4) }
 }
 
@@ -233,7 +219,7 @@ fn strided(
     walk: &AffineWalk,
     layout: &TextureLayout,
     whole: bool,
-    (loops, texels): (bool, Option<ComponentTexels>),
+    loops: bool,
 ) -> Result<PlannedMapping, DrawDeclined> {
     // Every axis counts upwards from the first written element.
     let mut first = walk.offset;
@@ -251,7 +237,6 @@ fn strided(
         .filter(|s| s.row_strides.iter().zip(&s.col_strides).all(|(r, c)| *r == 0 || *c == 0))
         .filter(|s| s.col_strides.iter().all(|c| *c >= 0));
     let last = first + axes.iter().map(|(_, n, s, _)| s * (n - 1)).sum::<i64>();
-    let mut of_components = None;
     let (coordinates, area, quad, guard) = match parts {
         Some(parts) => {
             let strides = |list: &[i64]| {
@@ -273,17 +258,8 @@ fn strided(
                 [(axis, _, 1, false)] => Some(axis),
                 _ => None,
             };
-            // Points and components are all that is along rows.
-            of_components = texels.filter(|texels| {
-                col_axes.len() == 2
-                    && col_axes.iter().all(|axis| {
-                        !axis.3 && (axis.0 == texels.points || axis.0 == texels.components)
-                    })
-            });
             let quad = run.map(|axis| (axis, (-parts.col).rem_euclid(4) as u8));
-            let full_texels = (run.is_some() || of_components.is_some())
-                && parts.col % 4 == 0
-                && last_col % 4 == 3;
+            let full_texels = run.is_some() && parts.col % 4 == 0 && last_col % 4 == 3;
             let full_rows = matches!(row_axes[..], [] | [(_, _, 1, _)]);
             let guard = match () {
                 () if full_texels && full_rows => WritePredicate::None,
@@ -295,9 +271,7 @@ fn strided(
             };
             let row = words.offset(parts.row);
             let rows = steps(words, row_axes)?;
-            // Of components the first texel, not the first element.
-            let each = if of_components.is_some() { 4 } else { 1 };
-            let col = words.offset(parts.col / each);
+            let col = words.offset(parts.col);
             let cols = steps(words, col_axes)?;
             (CoordinateSource::Split { row, rows, col, cols }, area, quad, guard)
         }
@@ -317,8 +291,7 @@ fn strided(
     };
     let texel = matches!(coordinates, CoordinateSource::Elements { .. })
         .then(|| (words.int(layout.width.into()), None));
-    let frame =
-        FragmentMapping { texel, coordinates, guard, count: None, quad, texels: of_components };
+    let frame = FragmentMapping { texel, coordinates, guard, count: None, quad };
     Ok(PlannedMapping { frame, area, linear: None })
 }
 

@@ -59,8 +59,7 @@ impl TexelReader<'_> {
 
     /// Declares the first texel of a load that other loads may be positioned relative to.
     fn base(&self, number: usize, place: &TexelPlace, quad: Quad) -> Option<String> {
-        let whole = matches!(quad, Quad::Aligned | Quad::Spread | Quad::Pair(_))
-            && self.width == Width::Four;
+        let whole = matches!(quad, Quad::Aligned | Quad::Pair(_)) && self.width == Width::Four;
         match place {
             TexelPlace::Split { row, col } if whole => {
                 let (row, col) = (self.sum(row, Some("x")).0, self.sum(col, Some("x")).0);
@@ -154,7 +153,6 @@ impl TexelReader<'_> {
                 let (head, tail) = ("xyzw".split_at(lane as usize).1, &"xyz"[..lane as usize]);
                 format!("{name}({}.{head}, {}.{tail})", texel(0), texel(1))
             }
-            Quad::Spread => format!("spread({}, part)", texel(0)),
             _ => texel(0),
         }
     }
