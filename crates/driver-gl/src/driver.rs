@@ -12,7 +12,7 @@ use crate::eval::Evaluator;
 use crate::open::OpenDriver;
 use crate::resources;
 use gpupy_codegen::driver_answers::{self, BlockLimits};
-use gpupy_codegen::kernel_cache::{self, KernelCache};
+use gpupy_codegen::kernel_cache::KernelCache;
 use gpupy_codegen::split_storage::{self, EmulationLevel, SplitStorage};
 use gpupy_codegen::{OperationSupport, probe};
 use gpupy_core::driver::{
@@ -127,10 +127,7 @@ impl Driver for Gl {
             },
             ..Capabilities::default()
         };
-        let kernels = KernelCache::specialising_after(match context.hardware {
-            true => kernel_cache::ELEMENTS_UNTIL_LITERALS,
-            false => kernel_cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
-        });
+        let kernels = KernelCache::default();
         self.open = Some(OpenDriver { renderer, thread, context, blocks, kernels, newest: 0 });
         // The probe's launches are not the user's, and are not subject to lowered limits.
         let found = probe::find_out(self, &capabilities, NAME, &identity);

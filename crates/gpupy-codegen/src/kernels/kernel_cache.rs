@@ -19,11 +19,7 @@ use std::num::NonZeroUsize;
 /// Elements computed with the same scalars after which specialisation pays for its compilation. Both the cost and the
 /// gain grow with the operations, so the number of operations cancels: on lavapipe an operation costs 0.2 ms to
 /// compile with literals, and runs some picoseconds an element faster.
-pub const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
-
-/// Like [`ELEMENTS_UNTIL_LITERALS`], where scalars are expensive: llvmpipe's fragments read each scalar for each
-/// element, which costs 30 ps an operation.
-pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
+const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
 
 /// The most programs that keep their kernels; their bytes are bounded, too (`kernel_bytes` of the thresholds).
 const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
@@ -106,17 +102,12 @@ pub trait KernelMaker {
 
 impl<P, K> Default for KernelCache<P, K> {
     fn default() -> KernelCache<P, K> {
-        KernelCache::specialising_after(ELEMENTS_UNTIL_LITERALS)
+        KernelCache::of_most(MOST_PROGRAMS, ELEMENTS_UNTIL_LITERALS)
     }
 }
 
 impl<P, K> KernelCache<P, K> {
-    /// An empty cache that specialises after this many elements.
-    pub fn specialising_after(elements: usize) -> KernelCache<P, K> {
-        KernelCache::of_most(MOST_PROGRAMS, elements)
-    }
-
-    /// Like `specialising_after`, with a limit of programs.
+    /// An empty cache of so many programs that specialises after this many elements.
     fn of_most(programs: NonZeroUsize, elements: usize) -> KernelCache<P, K> {
         let entries = LruCache::with_hasher(programs, FxBuildHasher);
         let (bytes, most, trims) = (0, T.kernel_bytes, memory::trims());
