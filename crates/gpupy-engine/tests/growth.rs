@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 const LONG: usize = 100;
 const SHORT: usize = 8;
 /// Rows and columns: operations on all of their points are much more than a launch.
-const ROWS: usize = 300;
-const COLUMNS: usize = 200;
+const ROWS: usize = 1200;
+const COLUMNS: usize = 800;
 
 fn context() -> (Context, Arc<Mutex<Log>>) {
     let log = Arc::new(Mutex::new(Log::default()));
