@@ -508,3 +508,19 @@ def test_a_decorator_that_is_no_function_is_followed_as_far_as_it_can_be():
     partial = functools.partial(recurrence, gpupy.ones(N))
     assert [one.__name__ for one in compiled_loops._wrapped(partial)] == ["recurrence"]
     assert list(compiled_loops._wrapped(len)) == [] and list(compiled_loops._wrapped(Grid)) == []
+
+
+def test_what_a_signal_raises_while_a_functions_loops_are_placed_is_raised(monkeypatch):
+    class Alarm(Exception):
+        pass
+
+    def looks(tree):
+        raise Alarm
+
+    monkeypatch.setattr(readers, "may_read", looks)
+    traced = gpupy.jit(types.FunctionType(recurrence.__code__, globals(), "recurrence"))
+    monkeypatch.setattr(compiled_loops, "_known", {})
+    with pytest.raises(Alarm):
+        traced(gpupy.zeros(N), np.zeros(N))
+    monkeypatch.undo()
+    assert traced(gpupy.zeros(N), np.zeros(N)) == 0

@@ -93,7 +93,7 @@ def _place(function: types.FunctionType) -> None:
 
 def _compiled(tree: ast.Module | None, text: str | None, file: str, names: dict[str, Any]) -> _Pairs:
     """The code of all functions of a text, those with decorators too."""
-    with warnings.catch_warnings(), contextlib.suppress(Exception):
+    with warnings.catch_warnings(), contextlib.suppress(*second_copy.UNREADABLE):
         # They were heard when the module was compiled, and errors too.
         warnings.simplefilter("ignore")
         if tree is None:

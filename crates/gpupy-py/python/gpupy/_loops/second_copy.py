@@ -72,6 +72,10 @@ def compiled(tree: ast.Module, file: str, choose: Choice = _whole) -> types.Code
     return compile(tree, file, "exec", dont_inherit=True) if found is None else found
 
 
+# What Python raises where it cannot parse or compile a text; what the handler of a signal raises is another.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
 def compiled_text(text: Text, choose: Choice) -> types.CodeType | None:
     """The same for a text of which more is known; None, and the tree as it was, where it gets no site."""
     placed = _Placed(text, choose)
@@ -81,7 +85,7 @@ def compiled_text(text: Text, choose: Choice) -> types.CodeType | None:
     except SyntaxError:
         # The program's own, as the loop stands before its copy.
         raise
-    except Exception:
+    except UNREADABLE:
         # Nested too deep with the copies.
         placed.undo()
         return None
