@@ -72,8 +72,8 @@ def _mirrored(xp, v):
 
 
 def test_components_put_side_by_side_are_one_launch(driver):
-    """Cheap ones are chosen from at each place. Others have a destination each: OpenGL puts these together in a
-    second draw; wgpu has a dispatch for each destination in a block.
+    """Cheap ones are chosen from at each place. Others have a destination each: OpenGL puts these
+    together in a second draw, and wgpu has a dispatch for each destination in a block.
     """
     if driver == "soft":
         pytest.skip("soft has a launch for each operation")
