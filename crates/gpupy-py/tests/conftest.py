@@ -99,6 +99,20 @@ def auto(request):
 
 
 @pytest.fixture
+def compiles_loops(monkeypatch):
+    """Loops are compiled, however short and on however busy a machine, on the driver of most users."""
+    from gpupy._loops import entries, readers
+    from gpupy._session import written_code
+
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    monkeypatch.setattr(entries, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(entries, "_WORTH_ENTERING", 0)
+    monkeypatch.setattr(entries, "_SOON", 60)
+    monkeypatch.setattr(readers, "may_read", lambda tree: False)
+    monkeypatch.setattr(written_code, "_readers", [])
+
+
+@pytest.fixture
 def some(request):
     """The cases that a test goes through: of ``some(cases, parts)`` one of so many on a GPU driver."""
     return functools.partial(duties.some, request.node)

@@ -23,16 +23,7 @@ SEEDS = int(os.environ.get("LOOP_PROGRAMS", "240"))
 MODES = ["compiled", "interpreted"]
 
 
-@pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Loops are compiled however short they are, on the driver that most users have."""
-    gpupy._gpupy.reconfigure("cpu", strict=False)
-    monkeypatch.setattr(entries, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(entries, "_WORTH_ENTERING", 0)
-    monkeypatch.setattr(readers, "may_read", lambda tree: False)
-    monkeypatch.setattr(written_code, "_readers", [])
-    # However busy the machine is.
-    monkeypatch.setattr(entries, "_SOON", 60)
+pytestmark = pytest.mark.usefixtures("compiles_loops")
 
 
 def both(text):

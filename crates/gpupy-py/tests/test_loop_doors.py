@@ -23,16 +23,9 @@ from gpupy._session import written_code
 
 
 @pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Loops are compiled however short they are, on the driver that most users have."""
-    gpupy._gpupy.reconfigure("cpu", strict=False)
-    monkeypatch.setattr(entries, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(entries, "_WORTH_ENTERING", 0)
-    monkeypatch.setattr(readers, "may_read", lambda tree: False)
-    monkeypatch.setattr(written_code, "_readers", [])
+def always(compiles_loops, monkeypatch):
     # Other tests ask what there is.
     monkeypatch.setattr(entries, "functions", {})
-    monkeypatch.setattr(entries, "_SOON", 60)
 
 
 N = 2000

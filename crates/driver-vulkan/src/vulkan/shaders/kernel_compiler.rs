@@ -40,7 +40,7 @@ pub struct Compiler {
     layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
     /// What was compiled before it is asked for.
-    ahead: FxHashMap<Shader, Result<vk::Pipeline>>,
+    ahead: FxHashMap<Shader, vk::Pipeline>,
     disk_cache: Option<DiskCache>,
     gpu: Arc<Gpu>,
 }
@@ -124,7 +124,7 @@ impl Compiler {
     /// Compiles shaders, each another one, side by side, for [`compile`](Self::compile) to find. What was compiled so
     /// before and is not asked for by now is forgotten.
     pub fn compile_ahead(&mut self, shaders: Vec<Shader>) {
-        for pipeline in std::mem::take(&mut self.ahead).into_values().flatten() {
+        for pipeline in std::mem::take(&mut self.ahead).into_values() {
             // SAFETY: nothing was recorded with a pipeline that was not asked for.
             unsafe { self.gpu.raw.destroy_pipeline(pipeline, None) };
         }
@@ -146,9 +146,10 @@ impl Compiler {
             }
             work();
         });
-        let made = made.into_iter().map(OnceLock::into_inner);
-        let made = wanted.into_iter().zip(made);
-        self.ahead = made.filter_map(|((_, shader), made)| Some((shader, made?))).collect();
+        let made = wanted.into_iter().zip(made.into_iter().map(OnceLock::into_inner));
+        // What failed is compiled again by itself: with less memory in use, or for its error.
+        let made = made.filter_map(|((_, shader), made)| Some((shader, made?.ok()?)));
+        self.ahead = made.collect();
     }
 
     /// Compiles a shader with `blocks` bound blocks, or loads it from the disk cache, unless that is done.
@@ -160,7 +161,7 @@ impl Compiler {
         let layout = self.layout(blocks)?;
         let code: Arc<str> = source.as_str().into();
         let pipeline = match self.ahead.remove(&(source, blocks)) {
-            Some(made) => made?,
+            Some(made) => made,
             None => self.made(&code, layout)?,
         };
         self.pipelines.push(pipeline);
@@ -240,7 +241,7 @@ impl Drop for Compiler {
     fn drop(&mut self) {
         // SAFETY: the queue has been closed, so the device has finished with all of them.
         unsafe {
-            for pipeline in self.pipelines.iter().chain(self.ahead.values().flatten()) {
+            for pipeline in self.pipelines.iter().chain(self.ahead.values()) {
                 self.gpu.raw.destroy_pipeline(*pipeline, None);
             }
             for layout in self.layouts.values() {

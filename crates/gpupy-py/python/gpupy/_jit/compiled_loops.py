@@ -10,7 +10,6 @@ reads. Not here: what a site is, and modules with sites (``_loops``), recordings
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import linecache
 import opcode
@@ -20,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._loops import entries, readers, running, second_copy
-from .._session import written_code
+from .._session import tracebacks, written_code
 
 # Instructions that loops end with.
 _BACKWARD = frozenset(code for name, code in opcode.opmap.items() if "BACKWARD" in name)
@@ -93,17 +92,25 @@ def _place(function: types.FunctionType) -> None:
 
 def _compiled(tree: ast.Module | None, text: str | None, file: str, names: dict[str, Any]) -> _Pairs:
     """The code of all functions of a text, those with decorators too."""
-    with warnings.catch_warnings(), contextlib.suppress(*second_copy.UNREADABLE):
+    with warnings.catch_warnings():
         # They were heard when the module was compiled, and errors too.
         warnings.simplefilter("ignore")
-        if tree is None:
-            tree = ast.parse(text or "", file)
-        if readers.may_read(tree):
+        try:
+            return _pairs(tree, text, file, names)
+        except Exception as error:
+            if not tracebacks.is_own(error):
+                raise
             return {}
-        written = compile(tree, file, "exec", dont_inherit=True)
-        code = running.of_functions(tree, file, names, written)
-        if code is None:
-            return {}
-        plain, more = written_code.codes(written), written_code.codes(code)
-        return {one: other for one, other in zip(plain, more, strict=True) if one is not written}
-    return {}
+
+
+def _pairs(tree: ast.Module | None, text: str | None, file: str, names: dict[str, Any]) -> _Pairs:
+    if tree is None:
+        tree = ast.parse(text or "", file)
+    if readers.may_read(tree):
+        return {}
+    written = compile(tree, file, "exec", dont_inherit=True)
+    code = running.of_functions(tree, file, names, written)
+    if code is None:
+        return {}
+    plain, more = written_code.codes(written), written_code.codes(code)
+    return {one: other for one, other in zip(plain, more, strict=True) if one is not written}

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .._session import tracebacks
 from . import readers
 from .loop_finder import find
 from .nests import FoundLoop
@@ -72,10 +73,6 @@ def compiled(tree: ast.Module, file: str, choose: Choice = _whole) -> types.Code
     return compile(tree, file, "exec", dont_inherit=True) if found is None else found
 
 
-# What Python raises where it cannot parse or compile a text; what the handler of a signal raises is another.
-UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
-
-
 def compiled_text(text: Text, choose: Choice) -> types.CodeType | None:
     """The same for a text of which more is known; None, and the tree as it was, where it gets no site."""
     placed = _Placed(text, choose)
@@ -85,9 +82,11 @@ def compiled_text(text: Text, choose: Choice) -> types.CodeType | None:
     except SyntaxError:
         # The program's own, as the loop stands before its copy.
         raise
-    except UNREADABLE:
+    except Exception as error:
         # Nested too deep with the copies.
         placed.undo()
+        if not tracebacks.is_own(error):
+            raise
         return None
 
 

@@ -1,11 +1,14 @@
 """Tracebacks that lead to the line of the program's that is wrong, past the code here that found it.
 
-Owns ``without``, ``between`` and ``frame_at``. Not here: what is wrong (``_kernel/source.py``,
+Owns ``without``, ``between``, ``frame_at`` and ``is_own``. Not here: what is wrong (``_kernel/source.py``,
 ``_jit/recording.py``).
 """
 
 import ast
+import os
 from types import TracebackType
+
+_OWN = (os.path.dirname(os.path.dirname(__file__)) + os.sep, ast.__file__)
 
 # What a frame at a place of a source knows the error as.
 _ERROR = "__error__"
@@ -32,6 +35,14 @@ def between(traceback: TracebackType | None, folder: str) -> TracebackType | Non
     for one in reversed(kept):
         rest = TracebackType(rest, one.tb_frame, one.tb_lasti, one.tb_lineno)
     return rest
+
+
+def is_own(error: BaseException) -> bool:
+    """Whether code here, or of ``ast``, raised an error; the handler of a signal is the program's."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OWN)
 
 
 def frame_at(file: str, function: str, start: tuple[int, int], end: tuple[int, int]) -> TracebackType | None:
