@@ -99,6 +99,18 @@ def test_sorts_scans_products_and_joins_within_the_limit(little):
             numpy.testing.assert_allclose(numpy.asarray(case(gpupy, mine)), case(numpy, want), rtol=1e-9)
 
 
+def test_a_loop_of_writes_to_slices_of_what_is_cut_into_blocks_stays_within_the_limit():
+    """Each turn lets go of the one before, though no block has all that the next turn reads."""
+    gpupy._gpupy.reconfigure("cpu", block_bytes=64 << 10, host_bytes=8 << 20)
+    given = numpy.arange(60000.0).reshape(50, 1200) % 5
+    x, wanted = gpupy.array(given), given.copy()
+    for _ in range(100):
+        x[::2] += x[1::2]
+        wanted[::2] += wanted[1::2]
+    numpy.testing.assert_array_equal(x, wanted)
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+
+
 def test_what_has_to_stay_is_a_memory_error_and_nothing_is_lost(little):
     kept = gpupy.asarray(parts(1)[0])
     with pytest.raises(MemoryError):

@@ -36,10 +36,14 @@ impl FlushWindows {
     /// The windows of what a device is asked for, if that is long and repeats itself. A flush that may end anywhere is
     /// one window otherwise, of what it was asked for and of what else is read behind it.
     pub fn of(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> FlushWindows {
-        let turns = (below.values.len() >= T.fewest_windows * T.window_nodes)
+        // Whole values are computed one after another where they are larger than a block: tile by tile through all
+        // turns, each turn would keep a value until its last tile is there.
+        let is_cut = |value: &Value| !device.tiling_of(value).is_one();
+        let nodes = if below.values.iter().any(is_cut) { 1 } else { T.window_nodes };
+        let turns = (below.values.len() >= T.fewest_windows * nodes.max(NEAR))
             .then(|| Turns::of(below))
             .flatten();
-        let ends = turns.and_then(|turns| turns.windows(demand, below, device));
+        let ends = turns.and_then(|turns| turns.windows(demand, below, nodes));
         let mut ends = ends.unwrap_or_default();
         if ends.is_empty() && demand.in_windows {
             ends.push_back(newest_held(below));
@@ -94,16 +98,16 @@ impl Turns {
         self.alike[number] >= NEAR
     }
 
-    /// What each window but the last is asked for; nothing where windows would compute what is not needed, or store
-    /// what is larger than the device's blocks.
+    /// What each window of at least so many values, but the last, is asked for; nothing where windows would compute what
+    /// is not needed.
     fn windows(
         &self,
         demand: &Demand<'_>,
         below: &PendingGraph,
-        device: &OpenDevice,
+        nodes: usize,
     ) -> Option<VecDeque<Vec<Weak<Node>>>> {
         let count = below.values.len();
-        let step = T.window_nodes.div_ceil(self.period) * self.period;
+        let step = nodes.div_ceil(self.period) * self.period;
         if count < T.fewest_windows * step {
             return None;
         }
@@ -132,8 +136,7 @@ impl Turns {
         let needed = ends(0, place).map(|number| {
             needed[number].len() as u128 * below.values[number].dtype().size() as u128
         });
-        let fits = |number: usize| device.tiling_of(&below.values[number]).is_one();
-        if needed.sum::<u128>() < bytes[place] / 2 || !ends(0, place).all(fits) {
+        if needed.sum::<u128>() < bytes[place] / 2 {
             return None;
         }
         // Where more lives than in the middle, turns are not alike.
