@@ -30,7 +30,9 @@ def wrap_inside(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return subclass.ours(value)
     if isinstance(value, (np.random.Generator, np.random.RandomState) if _random() else ()):
-        return Proxy(value)
+        # One that was made by ours is ours.
+        is_ours = kind is Proxy or any(each.__module__ == "gpupy.random" for each in kind.__mro__)
+        return value if is_ours else Proxy(value)
     if isinstance(value, np.lib.npyio.NpzFile):
         return Archive(value)
     return value

@@ -1,18 +1,32 @@
 """Objects of NumPy's whose methods and items give arrays: generators, ``mgrid``, ``r_``, archives.
 
 Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: functions
-(``_namespace/namespace.py``).
+(``_namespace/namespace.py``), methods that drivers have (``_random/draws.py``).
 """
 
 import collections.abc
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from .._classes.texts import TextOf
 from .._gpupy import call, wrap
 from .hosts import to_host
 from .through_numpy import through_numpy
+
+
+# A method of ours in the place of one of an object's, by its name; ``None`` where it has none.
+_method_of: Callable[[Any, str, Any], Callable[..., Any] | None]
+
+
+def register(method_of: Callable[[Any, str, Any], Callable[..., Any] | None]) -> None:
+    """Registers the look-up of methods of generators that drivers have."""
+    global _method_of
+    _method_of = method_of
+
+
+def _method(instance: Any, name: str, value: Any) -> Callable[..., Any]:
+    return _method_of(instance, name, value) or through_numpy(name, value)
 
 
 @functools.cache
@@ -24,10 +38,16 @@ def giving_ours(kind: type[Any]) -> type[Any]:
         if name.startswith("_") or not callable(value):
             return value
         # As NumPy's, it binds to no instance when it is an attribute of a class.
-        return staticmethod(through_numpy(name, value))
+        return staticmethod(_method(self, name, value))
 
-    members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
-    return type(kind.__name__, (kind,), members)
+    def reduce(self: Any) -> tuple[Any, ...]:
+        # NumPy's gives its own class.
+        _, given, *state = kind.__reduce__(self)
+        return made, (given[0],), *state
+
+    members = {"__getattribute__": get, "__reduce__": reduce, "__module__": "gpupy.random"}
+    made = type(kind.__name__, (kind,), {**members, "__doc__": kind.__doc__})
+    return made
 
 
 def standing_for(kind: type[Any], package: str, members: dict[str, Any]) -> type[Any]:
@@ -96,7 +116,7 @@ class Proxy:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._object, name)
         if callable(value) and not isinstance(value, type):
-            method = through_numpy(name, value)
+            method = _method(self._object, name, value)
             method.__name__ = name
             # As NumPy's, it binds to no instance when it is an attribute of a class.
             return staticmethod(method)

@@ -25,10 +25,11 @@ from .._compute import (
     windows,
 )
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
-from .._fallback import generators, hosts, proxy, through_numpy
+from .._fallback import hosts, proxy, through_numpy
 from .._gpupy import ndarray
 from .._indexing import choices, index_arrays, positions, select
 from .._numpys import rebound, submodules
+from .._random import draws, generators
 from .._searches import counting, ranking, searching
 from .._session import errstate
 from .._small_matrices import cholesky, eigenvectors, elimination
@@ -153,6 +154,8 @@ def adapt(name: str, value: Any, module: str) -> Any:
             return proxy.giving_ours(value)
         if module == "gpupy.random" and np.random.BitGenerator in value.__bases__:
             return generators.bits_of_ours(value)
+        if module == "gpupy.random" and value is np.random.SeedSequence:
+            return generators.taking_ours(value)
         return proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
     # One of a subclass is compared by identity, as ``ma.masked`` is; what types are named by is subscripted.
     if isinstance(value, (np.generic, np.ndarray, *_CONSTANTS)) or type(value).__module__ in _OF_TYPES:
@@ -331,4 +334,5 @@ def _inside(module: types.ModuleType, name: str) -> Any:
 
 
 submodules.register(_inside)
+proxy.register(draws.method_of)
 rebound.register(override)

@@ -23,6 +23,8 @@ FEW = {
     **dict.fromkeys("cholesky cond det eigh eigvalsh inv slogdet solve".split(), 32768),
     "choose": 1 << 16,
     **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
+    # Draws of `gpupy.random`.
+    **dict.fromkeys(("integers", "random", "uniform"), 1 << 17),
 }
 _LITTLE = 32768
 # Functions that no number of elements makes faster on the driver `cpu`, each with the reason.
