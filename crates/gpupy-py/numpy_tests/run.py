@@ -20,7 +20,7 @@ import processes
 import rewrite
 import suites
 
-FOLDERS = ("_core", "lib", "linalg", "fft", "ma")
+FOLDERS = ("_core", "lib", "linalg", "fft", "ma", "random")
 
 
 _LIST = pathlib.Path(__file__).with_name("expected.toml")

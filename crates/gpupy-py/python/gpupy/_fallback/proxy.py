@@ -14,7 +14,6 @@ from .._gpupy import call, wrap
 from .hosts import to_host
 from .through_numpy import through_numpy
 
-
 # A method of ours in the place of one of an object's, by its name; ``None`` where it has none.
 _method_of: Callable[[Any, str, Any], Callable[..., Any] | None]
 

@@ -5,8 +5,8 @@ is the one that NumPy's own draws leave. Invariant: words and states are NumPy's
 made of words, and whether NumPy's release has the same ones (``draws.py``).
 
 PCG's state is the sequence x → a·x + c modulo 2**128. After i steps it is x + G(i)·t, where
-t = (a − 1)·x + c, and G(i) = 1 + a + … + a**(i − 1) is the same for every seed. The states after each
-thousand of steps are NumPy's work, of a few microseconds; those between them are x + G(i)·t with a table of G.
+t = (a − 1)·x + c, and G(i) = 1 + a + … + a**(i − 1) is the same for every seed. NumPy computes the
+states after each thousand of steps, in microseconds; those between them are x + G(i)·t with a table of G.
 """
 
 import functools

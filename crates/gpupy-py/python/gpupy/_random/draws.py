@@ -1,9 +1,10 @@
 """Methods of generators whose numbers drivers compute by their index: ``random``, ``uniform``, ``integers``.
 
-Owns ``method_of`` and ``Draw``, a call's numbers as a function of words. A draw is recorded, takes no memory until its
-values are needed, and moves the generator's state at the call, as NumPy's does. ``integers`` is recorded where
-the number of values is a power of two, so that no word is rejected. Not here: words
-(``by_index.py``), draws of few numbers and all other methods, which are NumPy's.
+Owns ``method_of`` and ``Draw``, a call's numbers as a function of words. A draw is recorded, takes no memory
+until its values are needed, and moves the generator's state at the call, as NumPy's does. ``integers`` is
+recorded where the number of values is a power of two, so that no word is rejected. Invariant: where NumPy's
+release draws other numbers than these, a trial finds it, and NumPy draws. Not here: words (``by_index.py``),
+draws of few numbers and all other methods, which are NumPy's.
 """
 
 import math
@@ -203,7 +204,7 @@ class _Size:
 def units(
     row: Row, state: State, count: int, unit: np.dtype[Any], xp: ModuleType
 ) -> tuple[Any, dict[str, Any]] | None:
-    """The next units of a generator in a state, and the state after them; ``None`` where words are not told."""
+    """The next units of a generator, and the state after them; ``None`` where its words are not told."""
     if unit.itemsize == 8:
         found = row.words(state, count, xp)
         return None if found is None else (found, row.after(state, count)[0])

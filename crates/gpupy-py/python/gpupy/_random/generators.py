@@ -1,8 +1,8 @@
 """``gpupy.random``: generators of ours have bits of ours, and seeds may be arrays of ours.
 
-Owns ``bits_of_ours``, ``taking_ours`` and ``FUNCTIONS``. Bits are NumPy's own, of a class whose module is ours:
-libraries that make more generators of one (Dask, by the module of its bits) make ours, which give our arrays.
-Not here: what the methods of generators give (``_fallback/proxy.py``, ``draws.py``).
+Owns ``bits_of_ours``, ``taking_ours`` and ``FUNCTIONS``. Bits are NumPy's own, of a class whose module is
+ours: libraries that make more generators of one (Dask, by the module of its bits) make ours, which give our
+arrays. Not here: what the methods of generators give (``_fallback/proxy.py``, ``draws.py``).
 """
 
 import functools

@@ -31,7 +31,10 @@ OF_NAMES = {
 }
 
 OF_MODULES = {
-    "numpy.random": "generators are NumPy's, so that a seed gives NumPy's numbers",
+    "numpy.random": (
+        "a seed gives its numbers, one after another; methods of generators that drivers draw by index are in "
+        "`docs/functions.md`"
+    ),
     "numpy.ma": "its Python, run over arrays of gpupy (`docs/masked.md`)",
     "numpy.strings": "strings are NumPy's own dtype",
     "numpy.char": "strings are NumPy's own dtype",
