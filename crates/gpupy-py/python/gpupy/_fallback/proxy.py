@@ -24,8 +24,21 @@ def register(method_of: Callable[[Any, str, Any], Callable[..., Any] | None]) ->
     _method_of = method_of
 
 
-def _method(instance: Any, name: str, value: Any) -> Callable[..., Any]:
-    return _method_of(instance, name, value) or through_numpy(name, value)
+class _Method(staticmethod):  # type: ignore[type-arg]
+    """A method of an object of NumPy's; as an attribute of a class it binds to no instance, like NumPy's."""
+
+    def __init__(self, instance: Any, name: str, value: Any) -> None:
+        function = _method_of(instance, name, value) or through_numpy(name, value)
+        function.__name__ = name
+        super().__init__(function)
+        self._of = id(instance), name
+        self._instance = instance
+
+    def __eq__(self, other: object) -> bool:
+        return self._of == other._of if isinstance(other, _Method) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._of)
 
 
 @functools.cache
@@ -36,16 +49,15 @@ def giving_ours(kind: type[Any]) -> type[Any]:
         value = kind.__getattribute__(self, name)  # type: ignore[call-arg]
         if name.startswith("_") or not callable(value):
             return value
-        # As NumPy's, it binds to no instance when it is an attribute of a class.
-        return staticmethod(_method(self, name, value))
+        return _Method(self, name, value)
 
     def reduce(self: Any) -> tuple[Any, ...]:
         # NumPy's gives its own class.
         _, given, *state = kind.__reduce__(self)
         return made, (given[0],), *state
 
-    members = {"__getattribute__": get, "__reduce__": reduce, "__module__": "gpupy.random"}
-    made = type(kind.__name__, (kind,), {**members, "__doc__": kind.__doc__})
+    members = {"__getattribute__": get, "__reduce__": reduce}
+    made = standing_for(kind, "gpupy.random", members)
     return made
 
 
@@ -115,10 +127,7 @@ class Proxy:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._object, name)
         if callable(value) and not isinstance(value, type):
-            method = _method(self._object, name, value)
-            method.__name__ = name
-            # As NumPy's, it binds to no instance when it is an attribute of a class.
-            return staticmethod(method)
+            return _Method(self._object, name, value)
         return wrap(value)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -155,7 +155,7 @@ def adapt(name: str, value: Any, module: str) -> Any:
         if module == "gpupy.random" and np.random.BitGenerator in value.__bases__:
             return generators.bits_of_ours(value)
         if module == "gpupy.random" and value is np.random.SeedSequence:
-            return generators.taking_ours(value)
+            return generators.seeds_of_ours(value)
         return proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
     # One of a subclass is compared by identity, as ``ma.masked`` is; what types are named by is subscripted.
     if isinstance(value, (np.generic, np.ndarray, *_CONSTANTS)) or type(value).__module__ in _OF_TYPES:

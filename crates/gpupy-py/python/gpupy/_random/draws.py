@@ -179,14 +179,16 @@ def _drawn(
         return None
     bits = generator.bit_generator
     row = ROWS.get(type(bits).__name__)
-    kind = getattr(np.random, type(bits).__name__, None)
+    kind: Any = getattr(np.random, type(bits).__name__, None)
     if row is None or type(bits) not in (kind, bits_of_ours(kind)) or not agrees(kind, row, name, draw):
         return None
     with bits.lock:
-        found = units(row, bits.state, count, draw.unit, gpupy)
+        # As NumPy has it.
+        found = units(row, kind.state.__get__(bits), count, draw.unit, gpupy)
         if found is None:
             return None
-        made, bits.state = draw.number(found[0]), found[1]
+        made = draw.number(found[0])
+        kind.state.__set__(bits, found[1])
     made = made.reshape(draw.shape)
     if draw.out is None:
         return made

@@ -32,7 +32,7 @@ OF_NAMES = {
 
 OF_MODULES = {
     "numpy.random": (
-        "a seed gives its numbers, one after another; methods of generators that drivers draw by index are in "
+        "a seed gives its numbers, one after another; what drivers draw by index of generators is in "
         "`docs/functions.md`"
     ),
     "numpy.ma": "its Python, run over arrays of gpupy (`docs/masked.md`)",
