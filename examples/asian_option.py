@@ -5,7 +5,7 @@ An ordinary NumPy program. It runs by NumPy as it is, and by gpupy without a cha
     python examples/asian_option.py --output asian_option.png
     python -m gpupy examples/asian_option.py --output asian_option.png
 
-Random numbers are hashes of their place, so that every library has the same ones.
+Random numbers are those of NumPy's generator, which the device draws itself.
 """
 
 import argparse
@@ -16,18 +16,11 @@ from PIL import Image
 START, STRIKE, RATE, VOLATILITY, YEARS = 100.0, 105.0, 0.03, 0.25, 1.0
 
 
-def uniform(count, steps, stream):
-    """Numbers between 0 and 1 without a pattern, for each path and step."""
-    mixed = np.arange(count * steps, dtype=np.uint32).reshape(count, steps) * np.uint32(2) + np.uint32(stream)
-    for factor in (2246822519, 3266489917):
-        mixed = (mixed ^ (mixed >> np.uint32(15))) * np.uint32(factor)
-    return ((mixed ^ (mixed >> np.uint32(16))) + 0.5) * 2.0**-32
-
-
 def paths(count, steps):
     """Prices after each step: geometric Brownian motion."""
-    radius = np.sqrt(-2.0 * np.log(uniform(count, steps, 0)))
-    normal = radius * np.cos(2.0 * np.pi * uniform(count, steps, 1))
+    rng = np.random.default_rng(20)
+    radius = np.sqrt(-2.0 * np.log1p(-rng.random((count, steps))))
+    normal = radius * np.cos(2.0 * np.pi * rng.random((count, steps)))
     step = YEARS / steps
     growth = (RATE - VOLATILITY**2 / 2) * step + VOLATILITY * np.sqrt(step) * normal
     return START * np.exp(np.cumsum(growth, axis=1))

@@ -5,7 +5,7 @@ An ordinary NumPy program. It runs by NumPy as it is, and by gpupy without a cha
     python examples/ising.py --output ising.png
     python -m gpupy examples/ising.py --output ising.png
 
-Random numbers are those of an xorshift generator at each site, so that every library has the same ones.
+Random numbers are those of NumPy's generator, which the device draws itself.
 """
 
 import argparse
@@ -17,45 +17,30 @@ from PIL import Image
 TEMPERATURES = (1.6, 2.269, 3.2)
 
 
-def seeds(shape):
-    """A state other than zero for the generator of each site."""
-    state = np.arange(1, np.prod(shape) + 1, dtype=np.uint32).reshape(shape) * np.uint32(2654435769)
-    for _ in range(8):
-        state = drawn(state)
-    return state
-
-
-def drawn(state):
-    """The next state of each generator."""
-    state = state ^ (state << np.uint32(13))
-    state = state ^ (state >> np.uint32(17))
-    return state ^ (state << np.uint32(5))
-
-
-def thresholds():
-    """By temperature: below which number a spin turns that has more equal neighbours by two, or by four."""
+def chances():
+    """By temperature: how often a spin turns that has more equal neighbours by two, or by four."""
     shares = np.exp(-np.array([4.0, 8.0]) / np.array(TEMPERATURES)[:, np.newaxis])
-    return (shares * 2**32).astype(np.uint32)[..., np.newaxis, np.newaxis]
+    return shares.astype(np.float32)[..., np.newaxis, np.newaxis]
 
 
-def half_sweep(spins, state, below, colour):
+def half_sweep(spins, rng, below, colour):
     """Turns spins of one colour of the checkerboard: those that gain by it, and others by chance."""
     around = sum(np.roll(spins, step, axis) for step in (1, -1) for axis in (1, 2))
     held = spins * around
-    state = drawn(state)
-    chance = np.where(held == 2, state < below[:, 0], state < below[:, 1])
-    return np.where(colour & ((held <= 0) | chance), -spins, spins), state
+    drawn = rng.random(spins.shape, dtype=np.float32)
+    chance = np.where(held == 2, drawn < below[:, 0], drawn < below[:, 1])
+    return np.where(colour & ((held <= 0) | chance), -spins, spins)
 
 
 def cooled(size, sweeps):
     """The spins of a magnet at each temperature, from a random start."""
-    state = seeds((len(TEMPERATURES), size, size))
-    spins = np.where(state & np.uint32(1 << 16), 1, -1).astype(np.int8)
+    rng = np.random.default_rng(20)
+    spins = 1 - 2 * rng.integers(0, 2, (len(TEMPERATURES), size, size), dtype=np.int8)
     colour = np.indices((size, size)).sum(axis=0) % 2 == 0
-    below = thresholds()
+    below = chances()
     for _ in range(sweeps):
         for each in (colour, ~colour):
-            spins, state = half_sweep(spins, state, below, each)
+            spins = half_sweep(spins, rng, below, each)
     return spins
 
 
