@@ -53,7 +53,8 @@ def giving_ours(kind: type[Any]) -> type[Any]:
 
     def reduce(self: Any) -> tuple[Any, ...]:
         # NumPy's gives its own class.
-        _, given, *state = kind.__reduce__(self)
+        theirs: Any = kind
+        _, given, *state = theirs.__reduce__(self)
         return made, (given[0],), *state
 
     members = {"__getattribute__": get, "__reduce__": reduce}

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .products import WHOLE, WORD, Pair, pair, product, total, wide
+from .products import WHOLE, WORD, Pair, pair, product, split, total, wide
 
 # NumPy's dictionary of a bit generator's state.
 State: TypeAlias = Mapping[str, Any]
@@ -60,9 +60,11 @@ def _series(factor: int, step: int, count: int) -> Pair:
 
 
 @functools.cache
-def _columns(factor: int, times: int, xp: ModuleType) -> Pair:
+def _columns(factor: int, times: int, xp: ModuleType) -> tuple[Any, ...]:
+    """The sums of the powers below each column, and the halves of their low parts, each so many times."""
     high, low = _series(factor, 1, _COLUMNS)
-    return xp.asarray(np.repeat(high, times)), xp.asarray(np.repeat(low, times))
+    # Drivers keep them: what is made of few numbers in memory is made there again, and uploaded.
+    return tuple(xp.asarray(np.repeat(each, times)) for each in (high, low, *split(low)))
 
 
 @functools.cache
@@ -74,7 +76,7 @@ def _shifts(xp: ModuleType) -> Any:
 def _of_pcg(factor: int, steps_first: bool, output: Callable[[Any, Any], Any]) -> Row:
     """A PCG with a multiplier; ``steps_first`` says that a word is of the state after its step."""
 
-    def table(state: State, count: int, times: int, xp: ModuleType) -> Any:
+    def rows_of(state: State, count: int, times: int, xp: ModuleType) -> Any:
         """Rows of words, each of them so many times; the last row is as long as the others."""
         x, c = state["state"]["state"], state["state"]["inc"]
         if steps_first:
@@ -83,16 +85,17 @@ def _of_pcg(factor: int, steps_first: bool, output: Callable[[Any, Any], Any]) -
         rows = _series(factor, _COLUMNS, -(-count // _COLUMNS))
         first = total(product(rows, pair(slope)), pair(x))
         slopes = total(product(first, pair(factor - 1)), pair(c))
+        table = _columns(factor, times, xp)
         given = [xp.asarray(each[:, np.newaxis]) for each in (*first, *slopes)]
-        found = total(product(_columns(factor, times, xp), tuple(given[2:])), tuple(given[:2]))
+        found = total(product(table[:2], (given[2], given[3]), table[2:]), (given[0], given[1]))
         return output(*found)
 
     def words(state: State, count: int, xp: ModuleType) -> Any:
-        return table(state, count, 1, xp).reshape(-1)[:count]
+        return rows_of(state, count, 1, xp).reshape(-1)[:count]
 
     def halves(state: State, count: int, xp: ModuleType) -> Any:
         # A word is computed twice, which takes less than to store it.
-        found = table(state, count, 2, xp) >> _shifts(xp)
+        found = rows_of(state, count, 2, xp) >> _shifts(xp)
         return found.astype(np.uint32).reshape(-1)[: 2 * count]
 
     def after(state: State, count: int) -> tuple[dict[str, Any], int]:

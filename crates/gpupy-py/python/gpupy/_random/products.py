@@ -1,7 +1,7 @@
 """Products of whole numbers wider than a dtype: 64 bits by 64, and 128 modulo 2**128, of arrays of 64 bits.
 
-Owns ``wide`` and ``product``; a number of 128 bits is a pair of its high and its low 64. The arrays are ours,
-which drivers compute, or NumPy's. Invariant: results are exact. Not here: what is multiplied
+Owns ``wide``, ``product`` and ``total``; a number of 128 bits is a pair of its high and its low 64. The arrays
+are ours, which drivers compute, or NumPy's. Invariant: results are exact. Not here: what is multiplied
 (``by_index.py``).
 """
 
@@ -22,17 +22,22 @@ def pair(number: int) -> Pair:
     return np.uint64(number >> 64), np.uint64(number & WORD)
 
 
-def wide(a: Any, b: Any) -> Pair:
-    """All 128 bits of the products, at least one of which is an array."""
-    a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
+def split(a: Any) -> Pair:
+    """The high and the low 32 bits."""
+    return a >> _HALF, a & _LOW
+
+
+def wide(a: Any, b: Any, of_a: Pair | None = None) -> Pair:
+    """All 128 bits of the products, at least one of which is an array; the halves of one may be known."""
+    (a_high, a_low), (b_high, b_low) = of_a or split(a), split(b)
     middle = a_high * b_low + ((a_low * b_low) >> _HALF)
     other = a_low * b_high + (middle & _LOW)
     return a_high * b_high + (middle >> _HALF) + (other >> _HALF), a * b
 
 
-def product(a: Pair, b: Pair) -> Pair:
-    """The low 128 bits of the products."""
-    high, low = wide(a[1], b[1])
+def product(a: Pair, b: Pair, of_a: Pair | None = None) -> Pair:
+    """The low 128 bits of the products; the halves of the low part of one may be known."""
+    high, low = wide(a[1], b[1], of_a)
     return high + a[0] * b[1] + a[1] * b[0], low
 
 
