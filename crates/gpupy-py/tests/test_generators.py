@@ -7,6 +7,7 @@ import copy
 import pickle
 import random
 import threading
+import warnings
 
 import numpy
 import pytest
@@ -231,6 +232,47 @@ def test_methods_of_a_programs_generators_are_its_own(auto):
     ours, theirs = Halved(gpupy.random.PCG64(3)), numpy.random.default_rng(3)
     assert_same(ours.random(1 << 18), theirs.random(1 << 18) / 2)
     assert_same(ours.uniform(0, 1, 1 << 18), theirs.random(1 << 18))
+    check_state(ours, theirs)
+
+
+CALLS = """
+    g.random(None) | g.random(dtype="f4") | g.random(True) | g.random(-1) | g.random(2.5) | g.random([2, 3])
+    g.random(xp.array(3)) | g.random(xp.array([2, 3])) | g.random(3, dtype=">f8") | g.random(3, dtype=object)
+    g.random(3, sz=3) | g.random(1 << 60) | g.uniform(0, 1) | g.uniform(0, numpy.nan, 3)
+    g.uniform(0, 10**400, 3) | g.uniform(5, 1, 3)
+    g.uniform(xp.arange(3), xp.arange(3) + 1) | g.uniform(xp.arange(3), 9, (2, 4))
+    g.uniform(xp.arange(3), xp.arange(3) - 1, (2, 3)) | g.uniform(xp.array(0.0), xp.array(2.0))
+    g.uniform(xp.array(0.0), 2, 3) | g.uniform(xp.arange(3) * 1j, 9) | g.uniform(xp.zeros(0), 9)
+    g.uniform(xp.arange(6.0).reshape(2, 3).T, 9) | g.uniform(numpy.zeros(3), xp.ones(3))
+    g.uniform(False, True, 3)
+    g.uniform(numpy.int8(-100), numpy.int8(100), 3) | g.integers(8) | g.integers(0, 8.0, 5)
+    g.integers(8, 0, 5)
+    g.integers(0, 2, 5, dtype=bool) | g.integers(0, 8, 5, dtype=">i4") | g.integers(0, 8, 5, dtype="f8")
+    g.integers(xp.array([0, 4]), 8) | g.integers(0, 7, 5, endpoint=True) | g.integers(-1, 300, 5, dtype="u1")
+    g.integers(0, 8, 5, dtype="Q") | g.integers(0, 8, 5, dtype=numpy.intp) | g.integers(0, 1 << 65, 5)
+"""
+
+
+@pytest.mark.parametrize(
+    "call", [call.strip() for line in CALLS.splitlines() for call in line.split("|") if call]
+)
+def test_arguments_are_those_of_numpys_methods(auto, call):
+    generators = ours, theirs = pair("PCG64")
+
+    def run(g, xp):
+        try:
+            return eval(call, {"g": g, "xp": xp, "numpy": numpy})
+        except MemoryError as error:
+            return type(error), ""
+
+    with warnings.catch_warnings(), gpupy.fallback("warn"):
+        warnings.simplefilter("ignore")
+        got, want = both(generators, run)
+    if not isinstance(want, numpy.ndarray):
+        assert (type(got), got) == (type(want), want)
+    else:
+        assert_same(got, want, call)
+        assert (type(got) is gpupy.ndarray) == (type(want) is numpy.ndarray)
     check_state(ours, theirs)
 
 

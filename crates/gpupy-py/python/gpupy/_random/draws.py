@@ -40,13 +40,21 @@ class Draw:
     out: Any = None
 
 
+def _extents(size: Any) -> tuple[int, ...] | None:
+    """A size as a shape; ``None`` for none, and where NumPy has to judge it."""
+    for each in size if type(size) in (tuple, list) else (size,):
+        if isinstance(each, (bool, np.bool)):
+            return None
+    return shape_of(size)
+
+
 def _random(size: Any = None, dtype: Any = np.float64, out: Any = None) -> Draw | None:
     dtype = np.dtype(dtype)
     if out is not None:
         fits = type(out) is ndarray and out._lazy and out.dtype == dtype and out._c_contiguous
-        if not fits or not out.flags.writeable or (size is not None and shape_of(size) != out.shape):
+        if not fits or not out.flags.writeable or (size is not None and _extents(size) != out.shape):
             return None
-    shape = shape_of(size) if out is None else out.shape
+    shape = _extents(size) if out is None else out.shape
     if shape is None or dtype not in _FLOATS:
         return None
     return Draw(shape, *_FLOATS[dtype], (("dtype", dtype),), out)
@@ -71,7 +79,7 @@ _NUMBERS = (int, float, np.integer, np.floating)
 def _uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Draw | None:
     if isinstance(low, ndarray) or isinstance(high, ndarray):
         return _between_arrays(low, high, size)
-    shape = shape_of(size)
+    shape = _extents(size)
     if not isinstance(low, _NUMBERS) or not isinstance(high, _NUMBERS) or shape is None:
         return None
     first, length = np.float64(low), np.float64(float(high) - float(low))
@@ -94,7 +102,7 @@ def _between_arrays(low: Any, high: Any, size: Any) -> Draw | None:
             return None
     low, high = (e.astype(np.float64) if isinstance(e, ndarray) else np.float64(e) for e in ends)
     length = high - low
-    shape = length.shape if size is None else shape_of(size)
+    shape = (length.shape or None) if size is None else _extents(size)
     try:
         if shape is None or np.broadcast_shapes(shape, length.shape) != shape:
             return None
@@ -110,7 +118,7 @@ def _between_arrays(low: Any, high: Any, size: Any) -> Draw | None:
 def _integers(
     low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Draw | None:
-    dtype, shape = np.dtype(dtype), shape_of(size)
+    dtype, shape = np.dtype(dtype), _extents(size)
     if dtype.kind not in "iu" or not dtype.isnative or shape is None:
         return None
     if not all(isinstance(end, (int, np.integer)) for end in ((low,) if high is None else (low, high))):
@@ -175,7 +183,7 @@ def _drawn(
     if draw is None or not is_lazy(draw.unit):
         return None
     count = math.prod(draw.shape)
-    if count == 0 or sooner.is_numpys(name, _Size(count)):
+    if not 0 < count <= _MOST or sooner.is_numpys(name, _Size(count)):
         return None
     bits = generator.bit_generator
     row = ROWS.get(type(bits).__name__)
@@ -194,6 +202,10 @@ def _drawn(
         return made
     draw.out[...] = made
     return draw.out
+
+
+# Numbers that no memory holds are NumPy's to refuse, before states for them take memory.
+_MOST = 1 << 33
 
 
 @dataclass(frozen=True)

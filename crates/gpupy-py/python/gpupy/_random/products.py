@@ -1,6 +1,6 @@
 """Products of whole numbers wider than a dtype: 64 bits by 64, and 128 modulo 2**128, of arrays of 64 bits.
 
-Owns ``wide``, ``product`` and ``total``; a number of 128 bits is a pair of its high and its low 64. The arrays
+Owns ``wide``, ``product`` and ``total``; a number of 128 bits is a pair of its high and its low 64. Arrays
 are ours, which drivers compute, or NumPy's. Invariant: results are exact. Not here: what is multiplied
 (``by_index.py``).
 """
