@@ -149,6 +149,10 @@ _METHODS: dict[str, Callable[..., Draw | None]] = {
 }
 
 
+# Where a call has its size.
+_SIZES = {"integers": 2, "random": 0, "uniform": 2}
+
+
 def method_of(generator: Any, name: str, theirs: Any) -> Callable[..., Any] | None:
     """The method of a generator that draws by drivers where they do it sooner, or else NumPy's."""
     read = _METHODS.get(name)
@@ -170,7 +174,12 @@ def _drawn(
     generator: Any, name: str, read: Callable[..., Draw | None], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """The numbers as an expression, or ``None`` where they are NumPy's."""
-    if not args and not kwargs:
+    at = _SIZES[name]
+    size = args[at] if len(args) > at else kwargs.get("size")
+    if (size is None and name == "integers") or not (args or kwargs):
+        return None
+    # Most calls are small, and go on at once.
+    if type(size) is int and sooner.is_numpys(name, _Size(size)):
         return None
     if _own.is_recording():
         # It is for what records to say what becomes of it.
@@ -208,11 +217,13 @@ def _drawn(
 _MOST = 1 << 33
 
 
-@dataclass(frozen=True)
 class _Size:
     """What stands for an array where only its size is asked for."""
 
-    size: int
+    __slots__ = ("size",)
+
+    def __init__(self, size: int) -> None:
+        self.size = size
 
 
 def units(
