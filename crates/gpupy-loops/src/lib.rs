@@ -9,14 +9,19 @@
 //! Python or NumPy would raise, warn, or make a value that is none of the kinds; what is run has the bits and the
 //! types that Python and NumPy give. Not here: objects of Python's, which texts are nests (gpupy-py).
 
+mod branchless;
 mod called_functions;
 mod code;
+mod exit_words;
 mod flow;
 mod interpreter;
 mod kinds;
 mod machine;
+mod natural_loops;
 mod nest;
+mod numbered_values;
 mod pause;
+mod ranges;
 mod row_functions;
 #[cfg(test)]
 mod tests;

@@ -11,17 +11,20 @@ use std::sync::OnceLock;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 use cranelift_codegen::ir::{
-    AbiParam, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Type,
-    UserFuncName, Value,
+    AbiParam, AliasRegion, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef,
+    Signature, Type, UserFuncName, Value,
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use memmap2::{Mmap, MmapMut};
+use rustc_hash::FxHashMap;
 
 use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::exit_words::ExitWords;
 use crate::kinds::{ElementType, SlotClass};
+use crate::natural_loops::BlockGraph;
 use crate::pause::{FIRST_ROUNDS, Pause};
 
 type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
@@ -66,6 +69,8 @@ impl MachineCode {
 
 /// The code of a function that refers to nothing.
 fn executable(isa: &OwnedTargetIsa, mut context: Context) -> Option<Mmap> {
+    // Of one value by two names the compiler makes a value where ways meet, which it hoists from no loop.
+    context.func.dfg.resolve_all_aliases();
     let compiled = context.compile(&**isa, &mut ControlPlane::default()).ok()?;
     if !compiled.buffer.relocs().is_empty() {
         return None;
@@ -138,15 +143,27 @@ fn type_of(class: SlotClass) -> Type {
     }
 }
 
+/// The state and arrays are apart.
+fn of_state() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
+}
+
+fn of_elements() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
+}
+
 struct Emitter<'a> {
     code: &'a Code,
     builder: FunctionBuilder<'a>,
     slots: Vec<Variable>,
     rounds: Variable,
     blocks: Vec<Target>,
-    exits: Vec<Option<Target>>,
-    // Of the block that is written.
-    exit: usize,
+    words: ExitWords,
+    reached: Vec<usize>,
+    // By exit and innermost loop.
+    exits: FxHashMap<(usize, Option<usize>), Target>,
+    // The block that is written.
+    number: usize,
     state: Value,
     pause: Value,
     // The address of what is called in pauses.
@@ -173,6 +190,7 @@ impl<'a> Emitter<'a> {
         let rounds = builder.declare_var(I64);
         let first = builder.ins().iconst(I64, FIRST_ROUNDS);
         builder.def_var(rounds, first);
+        let graph = BlockGraph::new(code);
         let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
         builder.ins().jump(blocks[0], &[]);
         let of_pause = builder.import_signature(of_pause());
@@ -185,8 +203,10 @@ impl<'a> Emitter<'a> {
             slots,
             rounds,
             blocks,
-            exits: vec![None; code.exits.len()],
-            exit: 0,
+            words: ExitWords::new(code, &graph),
+            reached: graph.order,
+            exits: FxHashMap::default(),
+            number: 0,
             state,
             pause,
             ask,
@@ -200,24 +220,27 @@ impl<'a> Emitter<'a> {
 
     fn emit(mut self) {
         let code = self.code;
-        for (number, block) in code.blocks.iter().enumerate() {
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.sort_unstable();
+        for number in reached {
             self.builder.switch_to_block(self.blocks[number]);
-            self.block(block);
+            self.number = number;
+            self.block(&code.blocks[number]);
         }
-        for (number, target) in self.exits.clone().into_iter().enumerate() {
-            if let Some(target) = target {
-                self.leave(number, target);
-            }
+        let mut exits: Vec<_> = self.exits.drain().collect();
+        exits.sort_unstable_by_key(|&(exit, _)| exit);
+        for ((number, around), target) in exits {
+            self.leave(number, around, target);
         }
         self.builder.seal_all_blocks();
         self.builder.finalize();
     }
 
-    fn leave(&mut self, number: usize, target: Target) {
+    fn leave(&mut self, number: usize, around: Option<usize>, target: Target) {
         let exit = &self.code.exits[number];
         self.builder.switch_to_block(target);
         self.builder.set_cold_block(target);
-        for &(word, slot) in &exit.saved {
+        for (word, slot) in self.words.saved(self.code, around, number) {
             let value = self.get(slot);
             self.store(value, word);
         }
@@ -230,11 +253,12 @@ impl<'a> Emitter<'a> {
     }
 
     fn store(&mut self, value: Value, word: u32) {
-        self.builder.ins().store(MemFlags::trusted(), value, self.state, 8 * word as i32);
+        self.builder.ins().store(of_state(), value, self.state, 8 * word as i32);
     }
 
     fn exit(&mut self) -> Target {
-        *self.exits[self.exit].get_or_insert_with(|| self.builder.create_block())
+        let key = (self.code.blocks[self.number].exit, self.words.loop_of(self.number));
+        *self.exits.entry(key).or_insert_with(|| self.builder.create_block())
     }
 
     fn get(&mut self, slot: Slot) -> Value {
@@ -243,6 +267,9 @@ impl<'a> Emitter<'a> {
 
     fn put(&mut self, slot: Slot, value: Value) {
         self.builder.def_var(self.slots[slot as usize], value);
+        if let Some(word) = self.words.stored(self.number, slot) {
+            self.store(value, word);
+        }
     }
 
     fn class(&self, slot: Slot) -> SlotClass {
@@ -254,23 +281,58 @@ impl<'a> Emitter<'a> {
     }
 
     fn block(&mut self, block: &Block) {
-        self.exit = block.exit;
         for operation in &block.operations {
             self.operation(operation);
         }
         match block.end {
-            BlockEnd::Jump(next) => {
-                self.builder.ins().jump(self.blocks[next], &[]);
-            }
+            BlockEnd::Jump(next) => self.go(next),
             BlockEnd::Branch(test, inside, beside) => {
                 let test = self.get(test);
-                self.builder.ins().brif(test, self.blocks[inside], &[], self.blocks[beside], &[]);
+                let ways = [inside, beside].map(|next| (next, self.way(next)));
+                let [first, second] = ways.map(|(_, way)| way);
+                self.builder.ins().brif(test, first, &[], second, &[]);
+                for (next, way) in ways {
+                    if way != self.blocks[next] {
+                        self.builder.switch_to_block(way);
+                        self.go(next);
+                    }
+                }
             }
             BlockEnd::Leave => {
                 let exit = self.exit();
                 self.builder.ins().jump(exit, &[]);
             }
         }
+    }
+
+    /// Where a branch goes on to another block: there, or where something is done before.
+    fn way(&mut self, next: usize) -> Target {
+        let (stores, loads) = self.words.between(self.number, next);
+        if stores.is_empty() && loads.is_empty() {
+            self.blocks[next]
+        } else {
+            self.builder.create_block()
+        }
+    }
+
+    /// Goes on in another block.
+    fn go(&mut self, next: usize) {
+        let (stores, loads) = self.words.between(self.number, next);
+        for (word, slot) in stores {
+            let value = self.get(slot);
+            self.store(value, word);
+        }
+        for (word, slot) in loads {
+            let value = self.load(slot, word);
+            self.builder.def_var(self.slots[slot as usize], value);
+        }
+        self.builder.ins().jump(self.blocks[next], &[]);
+    }
+
+    /// A word of the state.
+    fn load(&mut self, slot: Slot, word: u32) -> Value {
+        let class = type_of(self.class(slot));
+        self.builder.ins().load(class, of_state(), self.state, 8 * word as i32)
     }
 
     /// Goes on where a value is not 0, else leaves.
@@ -427,14 +489,8 @@ impl<'a> Emitter<'a> {
                 self.require(holds);
             }
             Operation::Fetch(to, word) => {
-                let class = type_of(self.class(to));
-                let value = self.builder.ins().load(
-                    class,
-                    MemFlags::trusted(),
-                    self.state,
-                    8 * word as i32,
-                );
-                self.put(to, value);
+                let value = self.load(to, word);
+                self.builder.def_var(self.slots[to as usize], value);
             }
             Operation::Within(to, index, extent) => {
                 let (index, extent) = (self.get(index), self.get(extent));
@@ -457,7 +513,7 @@ impl<'a> Emitter<'a> {
                 self.put(to, address);
             }
             Operation::Read(element, to, place) => {
-                let (place, flags) = (self.get(place), MemFlags::trusted());
+                let (place, flags) = (self.get(place), of_elements());
                 let value = match element {
                     ElementType::Bool | ElementType::U8 => {
                         self.builder.ins().uload8(I64, flags, place, 0)
@@ -470,7 +526,7 @@ impl<'a> Emitter<'a> {
                 self.put(to, value);
             }
             Operation::Write(element, place, value) => {
-                let (place, value, flags) = (self.get(place), self.get(value), MemFlags::trusted());
+                let (place, value, flags) = (self.get(place), self.get(value), of_elements());
                 match element {
                     ElementType::Bool | ElementType::U8 => {
                         self.builder.ins().istore8(flags, value, place, 0)
@@ -500,13 +556,26 @@ impl<'a> Emitter<'a> {
                 let differs = self.is_other_sign(rest, b);
                 self.builder.ins().isub(quotient, differs)
             }
-            Integer::Mod => {
-                let rest = self.builder.ins().srem(a, b);
-                let differs = self.is_other_sign(rest, b);
-                let sum = self.builder.ins().iadd(rest, b);
-                self.builder.ins().select(differs, sum, rest)
-            }
+            Integer::Mod => self.remainder(a, b),
         }
+    }
+
+    /// Of a division rounded down; what is below a positive divisor already is divided by none.
+    fn remainder(&mut self, a: Value, b: Value) -> Value {
+        let (divides, next) = (self.builder.create_block(), self.builder.create_block());
+        let found = self.builder.append_block_param(next, I64);
+        let is_below = self.builder.ins().icmp(IntCC::UnsignedLessThan, a, b);
+        let is_positive = self.builder.ins().icmp_imm(IntCC::SignedGreaterThan, b, 0);
+        let is_rest = self.builder.ins().band(is_below, is_positive);
+        self.builder.ins().brif(is_rest, next, &[BlockArg::Value(a)], divides, &[]);
+        self.builder.switch_to_block(divides);
+        let rest = self.builder.ins().srem(a, b);
+        let differs = self.is_other_sign(rest, b);
+        let sum = self.builder.ins().iadd(rest, b);
+        let rest = self.builder.ins().select(differs, sum, rest);
+        self.builder.ins().jump(next, &[BlockArg::Value(rest)]);
+        self.builder.switch_to_block(next);
+        found
     }
 
     /// 1 where a remainder is not 0, and has another sign than the divisor.
@@ -541,7 +610,10 @@ impl<'a> Emitter<'a> {
         let (cold, next, exit) =
             (self.builder.create_block(), self.builder.create_block(), self.exit());
         self.builder.set_cold_block(cold);
-        let is_finite = self.is_finite(root, is_single);
+        // A number from itself is 0, but NaN if it is not finite: a test without constants.
+        let value = self.get(root);
+        let rest = self.builder.ins().fsub(value, value);
+        let is_finite = self.builder.ins().fcmp(FloatCC::Ordered, rest, rest);
         self.builder.ins().brif(is_finite, next, &[], cold, &[]);
         self.builder.switch_to_block(cold);
         for &(result, from) in all {

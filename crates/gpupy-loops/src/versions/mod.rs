@@ -94,6 +94,26 @@ pub fn layout(names: &[Given], loops: usize) -> (Vec<usize>, usize) {
     (places, words + 2)
 }
 
+/// The least and the greatest number of each word of a state at the entry.
+pub fn ranges(names: &[Given], loops: usize) -> Vec<(i64, i64)> {
+    let (places, words) = layout(names, loops);
+    let mut found = vec![(i64::MIN, i64::MAX); words];
+    for (name, given) in names.iter().enumerate() {
+        match *given {
+            Given::Number(_, true) => found[2 * name] = (0, (1 << BITS_OF_COUNTERS) - 1),
+            Given::Number(kind, false) => {
+                found[2 * name] = kind.range().unwrap_or((i64::MIN, i64::MAX));
+            }
+            Given::Array(array) => {
+                let extents = places[name] + 1..places[name] + 1 + array.axes;
+                found[extents].fill((0, (1 << BITS_OF_EXTENTS) - 1));
+            }
+            Given::Other => {}
+        }
+    }
+    found
+}
+
 /// Typed code of a flow for what its names are; `None` where that would be too much of it.
 pub fn code(flow: &Flow, given: &[Given], products: DotFunctions) -> Option<Code> {
     let mut writer = VersionWriter::new(flow, given, products);
@@ -336,6 +356,10 @@ impl<'a> VersionWriter<'a> {
             }
         }
         for (number, one) in self.flow.loops.iter().enumerate() {
+            // Of other loops nothing is asked.
+            if !(one.statement + 1..=one.last).contains(&statement) {
+                continue;
+            }
             for (place, register) in one.state.into_iter().enumerate() {
                 let word = 2 * self.flow.names + 3 * number + place;
                 exit.saved.push((word as u32, self.home(register, SlotClass::Integer)));
