@@ -1,7 +1,7 @@
 //! Which checks of a nest's code always hold: a range analysis of integers, by the differences of two.
 //!
-//! Owns [`Assumption`] and [`without_proven_checks`]. Each value is bound once ([`NumberedValues`](crate::numbered_values));
-//! what is asked is whether `a - b <= c`. It follows from offsets by constants, from tests and checks on each way there,
+//! Owns [`Assumption`] and [`without_proven_checks`]. Each value is bound once (`numbered_values.rs`); what is asked is
+//! whether `a - b <= c`. It follows from offsets by constants, from tests and checks on each way there,
 //! from the kinds of values, for what changes in a loop from its first value and from one round to the next, and from
 //! what words of the state are at the entry. The latter are assumptions, which a run is asked first. Invariant: where
 //! all assumptions hold, a check that is left out would have held. Not here: what is done where they do not hold
