@@ -5,16 +5,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-use crate::branchless::without_choosing_branches;
 use crate::code::{Code, Exit};
-use crate::entry_state::{self, Given};
 use crate::flow::Flow;
 use crate::interpreter::interpret;
 use crate::machine::MachineCode;
+use crate::optimization::{Assumption, without_choosing_branches, without_proven_checks};
 use crate::pause::Pause;
-use crate::ranges::{Assumption, without_proven_checks};
 use crate::row_functions::DotFunctions;
-use crate::versions;
+use crate::versions::{self, Given};
 
 /// Code of a nest for what its names are.
 pub struct NestVersion {
@@ -54,7 +52,7 @@ impl NestVersion {
         let mut code = versions::code(flow, given, products)?;
         without_choosing_branches(&mut code);
         let all = code.clone();
-        let ranges = entry_state::ranges(given, flow.loops.len());
+        let ranges = versions::ranges(given, flow.loops.len());
         let assumptions = without_proven_checks(&mut code, &ranges, state);
         let all = (!assumptions.is_empty()).then(|| (all, OnceLock::new()));
         Some(Self { proven: Runnable::new(code, is_interpreted), assumptions, all, is_interpreted })
@@ -80,7 +78,7 @@ impl NestVersion {
         }
     }
 
-    /// Runs it on a state as [`entry_state::layout`] has it, and says by which exit it left.
+    /// Runs it on a state as [`versions::layout`] has it, and says by which exit it left.
     ///
     /// # Safety
     ///

@@ -271,9 +271,9 @@ for i in range(n + 1):
 for i in range(1, n + 1):
 for i in range(len(x) - 1):
 for i in range(1, len(x) + 1):
-for i in range(a, n):
-for i in range(a, a + 3):
-for i in range(a, a - 3, -1):
+for i in range(max(a, -4), n):
+for k in range(a, a + 3):
+for k in range(a, a - 3, -1):
 for i in range(n - 1, -1, -1):
 for i in range(n, 0, -1):
 for i in range(-n, 0):
@@ -291,7 +291,7 @@ for j in range(1, m.shape[1] - 1):
 for k in range(-1, 2):
 for k in range(i - 1, i + 2):
 for k in range(i, j):
-for k in range(a, b):
+for k in range(max(a, -3), min(b, 9)):
 for k in range(min(i, j), max(i, j)):
 """.splitlines()
 
@@ -299,7 +299,7 @@ for k in range(min(i, j), max(i, j)):
         draw, rng = self.rng.random(), self.rng
         if draw < 0.12:
             return rng.choice(
-                ["i += 1", "j -= 1", "k += i", "k += 1", "n -= 1", "n = len(x)", "j = i", "i = a"]
+                ["i += 1", "j -= 1", "k += i", "k += 1", "n -= 1", "n = len(x)", "j = i", "k = a"]
             )
         if draw < 0.3:
             target = rng.choice(

@@ -9,6 +9,7 @@
 //! (`rows.rs`).
 
 mod array_elements;
+mod entry_state;
 mod function_calls;
 mod liveness;
 mod number_operators;
@@ -16,8 +17,10 @@ mod rows;
 
 use rustc_hash::FxHashMap;
 
+use entry_state::BITS_OF_EXTENTS;
+pub use entry_state::{BITS_OF_COUNTERS, Given, GivenArray, layout, ranges};
+
 use crate::code::{Block, BlockEnd, Code, Exit, Integer, Operation, Reason, Slot, Test};
-use crate::entry_state::{BITS_OF_COUNTERS, BITS_OF_EXTENTS, Given, GivenArray, layout};
 use crate::flow::{self, Flow, FlowRegister, FlowStep};
 use crate::kinds::{ElementType, Kind, SlotClass};
 use crate::row_functions::DotFunctions;

@@ -1,8 +1,9 @@
 //! Instructions of typed code, in Cranelift's words.
 //!
-//! Owns [`Emitter`]. Exits are cold blocks, one for each exit and innermost loop. A block is sealed as soon as all ways to
-//! it are written, so that it has no values of its own for what is one value on all of them. Not here: what becomes of
-//! the function (`machine.rs`), what exits save (`exit_words.rs`).
+//! Owns [`Emitter`]. Exits are cold blocks, one for each exit and innermost loop. A block is sealed as soon as all ways
+//! to it are written, so that it has no values of its own for what is one value on all of them. Not here: what becomes of
+//! the function (`mod.rs`), what exits save (`exit_words.rs`),
+//! what NumPy would warn of (`float_warnings.rs`).
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
@@ -14,10 +15,10 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rustc_hash::FxHashMap;
 
+use super::exit_words::ExitWords;
 use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
-use crate::exit_words::ExitWords;
 use crate::kinds::{ElementType, SlotClass};
-use crate::natural_loops::BlockGraph;
+use crate::optimization::BlockGraph;
 use crate::pause::FIRST_ROUNDS;
 
 /// Of a function that changes no register.
@@ -55,7 +56,7 @@ fn of_elements() -> MemFlags {
 /// Writes the instructions of a function.
 pub struct Emitter<'a> {
     code: &'a Code,
-    builder: FunctionBuilder<'a>,
+    pub(super) builder: FunctionBuilder<'a>,
     slots: Vec<Variable>,
     rounds: Variable,
     blocks: Vec<Target>,
@@ -172,12 +173,12 @@ impl<'a> Emitter<'a> {
         self.builder.ins().store(of_state(), value, self.state, 8 * word as i32);
     }
 
-    fn exit(&mut self) -> Target {
+    pub(super) fn exit(&mut self) -> Target {
         let key = (self.code.blocks[self.number].exit, self.words.loop_of(self.number));
         *self.exits.entry(key).or_insert_with(|| self.builder.create_block())
     }
 
-    fn get(&mut self, slot: Slot) -> Value {
+    pub(super) fn get(&mut self, slot: Slot) -> Value {
         self.builder.use_var(self.slots[slot as usize])
     }
 
@@ -188,7 +189,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn class(&self, slot: Slot) -> SlotClass {
+    pub(super) fn class(&self, slot: Slot) -> SlotClass {
         self.code.slots[slot as usize]
     }
 
@@ -222,7 +223,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes on in a block that has no further ways to it.
-    fn only(&mut self, block: Target) {
+    pub(super) fn only(&mut self, block: Target) {
         self.builder.switch_to_block(block);
         self.builder.seal_block(block);
     }
@@ -524,67 +525,6 @@ impl<'a> Emitter<'a> {
         self.builder.ins().brif(holds, next, &[BlockArg::Value(wrapped)], exit, &[]);
         self.only(next);
         place
-    }
-
-    /// Leaves where a result is not finite, and one of those that made it is not to blame.
-    fn quiet(&mut self, root: Slot, all: &[(Slot, [Slot; 2])]) {
-        let is_single = self.class(root) == SlotClass::Single;
-        let (cold, next, exit) =
-            (self.builder.create_block(), self.builder.create_block(), self.exit());
-        self.builder.set_cold_block(cold);
-        // A number from itself is 0, but NaN if it is not finite: a test without constants.
-        let value = self.get(root);
-        let rest = self.builder.ins().fsub(value, value);
-        let is_finite = self.builder.ins().fcmp(FloatCC::Ordered, rest, rest);
-        self.builder.ins().brif(is_finite, next, &[], cold, &[]);
-        self.only(cold);
-        for &(result, from) in all {
-            let mut is_quiet = self.is_quiet(result, from, is_single);
-            if result != root {
-                // The root is not finite here.
-                let is_finite = self.is_finite(result, is_single);
-                is_quiet = self.builder.ins().bor(is_quiet, is_finite);
-            }
-            let then = self.builder.create_block();
-            self.builder.set_cold_block(then);
-            self.builder.ins().brif(is_quiet, then, &[], exit, &[]);
-            self.only(then);
-        }
-        self.builder.ins().jump(next, &[]);
-        self.only(next);
-    }
-
-    fn is_finite(&mut self, slot: Slot, is_single: bool) -> Value {
-        let value = self.get(slot);
-        let size = self.builder.ins().fabs(value);
-        let infinite = self.infinite(is_single);
-        self.builder.ins().fcmp(FloatCC::LessThan, size, infinite)
-    }
-
-    fn infinite(&mut self, is_single: bool) -> Value {
-        if is_single {
-            self.builder.ins().f32const(f32::INFINITY)
-        } else {
-            self.builder.ins().f64const(f64::INFINITY)
-        }
-    }
-
-    fn is_quiet(&mut self, result: Slot, from: [Slot; 2], is_single: bool) -> Value {
-        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
-        let infinite = self.infinite(is_single);
-        let [of_nan, of_infinite] = [false, true].map(|asks_infinite| {
-            let [a, b] = [a, b].map(|one| {
-                if asks_infinite {
-                    let size = self.builder.ins().fabs(one);
-                    self.builder.ins().fcmp(FloatCC::Equal, size, infinite)
-                } else {
-                    self.builder.ins().fcmp(FloatCC::Unordered, one, one)
-                }
-            });
-            self.builder.ins().bor(a, b)
-        });
-        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, result, result);
-        self.builder.ins().select(is_nan, of_nan, of_infinite)
     }
 
     fn poll(&mut self) {

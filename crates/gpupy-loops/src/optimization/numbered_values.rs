@@ -1,13 +1,13 @@
 //! Integers of a nest's code, each value by its own number, and what is known of them at each place.
 //!
-//! Owns [`NumberedValues`], [`Numbered`] and [`Fact`]. A slot that is written in several places has a value for each,
-//! and one where ways meet. Not here: what follows from it (`ranges.rs`).
+//! Owns [`NumberedValues`], [`Numbered`] and [`KnownDifference`]. A slot that is written in several places has a value for each,
+//! and one where ways meet. Not here: what follows from it (`difference_proofs.rs`).
 
 use rustc_hash::FxHashMap;
 
+use super::natural_loops::BlockGraph;
 use crate::code::{BlockEnd, Code, Integer, Operation, Slot, Test};
 use crate::kinds::SlotClass;
-use crate::natural_loops::BlockGraph;
 
 /// The number of a value.
 pub type ValueNumber = usize;
@@ -36,7 +36,7 @@ pub enum Numbered {
 
 /// `left - right <= most`.
 #[derive(Clone, Copy, Debug)]
-pub struct Fact {
+pub struct KnownDifference {
     pub left: ValueNumber,
     pub right: ValueNumber,
     pub most: i128,
@@ -44,7 +44,7 @@ pub struct Fact {
 
 /// The values of an operation that may be left out.
 #[derive(Clone, Copy, Debug)]
-pub struct Check(pub ValueNumber, pub ValueNumber);
+pub struct CheckOperands(pub ValueNumber, pub ValueNumber);
 
 /// The values of some code.
 pub struct NumberedValues {
@@ -55,9 +55,9 @@ pub struct NumberedValues {
     // By value: the same one with a lower number.
     same: Vec<ValueNumber>,
     /// By block: what is known from behind so many of its operations on.
-    pub facts: Vec<Vec<(usize, Fact)>>,
+    pub facts: Vec<Vec<(usize, KnownDifference)>>,
     /// By block: operations with their values.
-    pub checks: Vec<Vec<(usize, Check)>>,
+    pub checks: Vec<Vec<(usize, CheckOperands)>>,
     constants: FxHashMap<i64, ValueNumber>,
 }
 
@@ -150,7 +150,7 @@ impl NumberedValues {
         right: ValueNumber,
         most: i128,
     ) {
-        self.facts[block].push((place, Fact { left, right, most }));
+        self.facts[block].push((place, KnownDifference { left, right, most }));
     }
 
     /// What a comparison says where it holds, or does not.
@@ -188,7 +188,7 @@ impl NumberedValues {
             Operation::Integer(does, _, a, b) | Operation::Checked(does, _, a, b) => {
                 let (a, b) = (get(a, self), get(b, self));
                 if matches!(operation, Operation::Checked(..)) {
-                    self.checks[block].push((place, Check(a, b)));
+                    self.checks[block].push((place, CheckOperands(a, b)));
                 }
                 match (does, self.constant(a), self.constant(b)) {
                     // Versions make sums with constants without a check only where they have fewer than 64 bits.
@@ -215,13 +215,13 @@ impl NumberedValues {
             }
             Operation::Inside(index, extent) => {
                 let (index, extent) = (get(index, self), get(extent, self));
-                self.checks[block].push((place, Check(index, extent)));
+                self.checks[block].push((place, CheckOperands(index, extent)));
                 self.fact(behind, index, extent, -1);
                 return None;
             }
             Operation::Within(_, index, extent) => {
                 let (index, extent) = (get(index, self), get(extent, self));
-                self.checks[block].push((place, Check(index, extent)));
+                self.checks[block].push((place, CheckOperands(index, extent)));
                 // An index that passes is below the extent.
                 self.fact(behind, index, extent, -1);
                 let value = self.add(Numbered::Other, block, (0, ALL.1));

@@ -9,9 +9,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::natural_loops::BlockGraph;
+use super::numbered_values::{
+    CheckOperands, KnownDifference, Numbered, NumberedValues, ValueNumber, WordRange, ZERO,
+};
 use crate::code::{Code, Integer, Operation};
-use crate::natural_loops::BlockGraph;
-use crate::numbered_values::{Check, Fact, Numbered, NumberedValues, ValueNumber, WordRange, ZERO};
 
 /// Two words of the state at the entry, or 0, whose difference is at most a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +80,7 @@ enum Proven {
 }
 
 /// A place in the code: a block, and how many operations of it were done.
-type Place = (usize, usize);
+type CodePlace = (usize, usize);
 
 struct Prover<'a> {
     values: &'a NumberedValues,
@@ -94,8 +96,13 @@ struct Prover<'a> {
 }
 
 impl Prover<'_> {
-    fn replaced(&mut self, operation: &Operation, check: Check, place: Place) -> Proven {
-        let Check(a, b) = check;
+    fn replaced(
+        &mut self,
+        operation: &Operation,
+        check: CheckOperands,
+        place: CodePlace,
+    ) -> Proven {
+        let CheckOperands(a, b) = check;
         match *operation {
             Operation::Inside(..) if self.proves(a, b, -1, place) => Proven::Holds,
             Operation::Within(to, index, extent) => {
@@ -126,7 +133,7 @@ impl Prover<'_> {
     }
 
     /// Whether `a - b <= most` at a place, with further assumptions perhaps.
-    fn proves(&mut self, a: ValueNumber, b: ValueNumber, most: i128, place: Place) -> bool {
+    fn proves(&mut self, a: ValueNumber, b: ValueNumber, most: i128, place: CodePlace) -> bool {
         self.steps = 0;
         self.open.clear();
         self.tried.clear();
@@ -139,7 +146,7 @@ impl Prover<'_> {
         a: ValueNumber,
         b: ValueNumber,
         most: i128,
-        place: Place,
+        place: CodePlace,
         depth: usize,
     ) -> bool {
         let (assumed, open) = (self.assumptions.len(), self.open.len());
@@ -156,7 +163,7 @@ impl Prover<'_> {
         a: ValueNumber,
         b: ValueNumber,
         most: i128,
-        place: Place,
+        place: CodePlace,
         depth: usize,
     ) -> bool {
         let values = self.values;
@@ -206,13 +213,13 @@ impl Prover<'_> {
         a: ValueNumber,
         b: ValueNumber,
         most: i128,
-        place: Place,
+        place: CodePlace,
         depth: usize,
     ) -> bool {
         let values = self.values;
         let (mut block, mut done) = place;
         loop {
-            for &(at, Fact { left, right, most: known }) in &values.facts[block] {
+            for &(at, KnownDifference { left, right, most: known }) in &values.facts[block] {
                 if at > done {
                     continue;
                 }
@@ -241,7 +248,7 @@ impl Prover<'_> {
         a: ValueNumber,
         b: ValueNumber,
         most: i128,
-        place: Place,
+        place: CodePlace,
         depth: usize,
     ) -> bool {
         let is_positive = |prover: &mut Self, by| prover.follows(ZERO, by, -1, place, depth + 1);

@@ -4,6 +4,10 @@
 //! no relocation is left; where one is, there is no code. Not here: instructions (`emission.rs`), which operations
 //! there are (`code.rs`), what runs without code (`interpreter.rs`).
 
+mod emission;
+mod exit_words;
+mod float_warnings;
+
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -17,8 +21,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 
 use crate::code::Code;
-use crate::emission::{Emitter, of_pause, signature};
 use crate::pause::Pause;
+use emission::{Emitter, of_pause, signature};
 
 type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
 

@@ -4,15 +4,15 @@
 //! then, loops would have none left. So what is bound outside of innermost loops goes to its word at once, and
 //! is no concern of exits; in an innermost loop, what it binds and its exits write stays in a register, and goes to its
 //! word where the loop is left. Invariants: of the slots with one word, the one that was written last holds its value;
-//! a word is behind only in the loop that keeps its slot. Not here: instructions (`machine.rs`).
+//! a word is behind only in the loop that keeps its slot. Not here: instructions (`emission.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Code, Slot};
-use crate::natural_loops::BlockGraph;
+use crate::optimization::BlockGraph;
 
 /// A word of the state, and the slot that it gets.
-type Saved = (u32, Slot);
+type SavedWord = (u32, Slot);
 
 /// Where the values of exits are.
 pub struct ExitWords {
@@ -73,19 +73,19 @@ impl ExitWords {
     }
 
     /// What an exit of a block has to save.
-    pub fn saved(&self, code: &Code, loop_of: Option<usize>, exit: usize) -> Vec<Saved> {
+    pub fn saved(&self, code: &Code, loop_of: Option<usize>, exit: usize) -> Vec<SavedWord> {
         let Some(number) = loop_of else { return Vec::new() };
         let all = code.exits[exit].saved.iter().copied();
         all.filter(|(_, slot)| self.kept[number].contains(slot)).collect()
     }
 
     /// What is stored on the way from a block to another one, and what is loaded.
-    pub fn between(&self, from: usize, to: usize) -> (Vec<Saved>, Vec<Saved>) {
+    pub fn between(&self, from: usize, to: usize) -> (Vec<SavedWord>, Vec<SavedWord>) {
         if self.loop_of[from] == self.loop_of[to] {
             return (Vec::new(), Vec::new());
         }
         let of = |number: Option<usize>, is_wanted: &dyn Fn(Slot) -> bool| {
-            let mut found: Vec<Saved> = number
+            let mut found: Vec<SavedWord> = number
                 .iter()
                 .flat_map(|&number| &self.kept[number])
                 .filter(|slot| is_wanted(**slot))

@@ -2,7 +2,7 @@
 //!
 //! Owns [`without_choosing_branches`]. Such a branch has ways that copy values or make constants, and that meet in one
 //! block. What it depends on is often random, and a wrong guess of the machine costs more than both ways. Not
-//! here: which checks hold (`ranges.rs`).
+//! here: which checks hold (`difference_proofs.rs`).
 
 use rustc_hash::FxHashMap;
 
