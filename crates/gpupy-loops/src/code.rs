@@ -3,7 +3,7 @@
 //! Owns [`Code`], [`Operation`] and [`Exit`]. A slot holds a value of one class; all are zero at first. The state is
 //! an array of 64-bit words, which the code reads at its entry, and into which an exit writes names and loops.
 //! Invariants: an operation reads slots that are written before it on each way; one that fails has no effect, and
-//! goes to its exit. Not here: how it is made (`versions`), how it is run (`interpreter.rs`, `machine.rs`).
+//! goes to its exit. Not here: how it is made (`versions`), how it is run (`interpreter.rs`, `machine`).
 
 use crate::called_functions::{Of1, Of2, OfIntegers};
 use crate::kinds::{ElementType, Kind, SlotClass};

@@ -1,9 +1,8 @@
 //! Instructions of typed code, in Cranelift's words.
 //!
 //! Owns [`Emitter`]. Exits are cold blocks, one for each exit and innermost loop. A block is sealed as soon as all ways
-//! to it are written, so that it has no values of its own for what is one value on all of them. Not here: what becomes of
-//! the function (`mod.rs`), what exits save (`exit_words.rs`),
-//! what NumPy would warn of (`float_warnings.rs`).
+//! to it are written, so that it has no values of its own for what is one value on all of them. Not here: what becomes
+//! of the function (`mod.rs`), what exits save (`exit_words.rs`), what NumPy would warn of (`float_warnings.rs`).
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};

@@ -1,7 +1,7 @@
 //! Integers of a nest's code, each value by its own number, and what is known of them at each place.
 //!
-//! Owns [`NumberedValues`], [`Numbered`] and [`KnownDifference`]. A slot that is written in several places has a value for each,
-//! and one where ways meet. Not here: what follows from it (`difference_proofs.rs`).
+//! Owns [`NumberedValues`], [`Numbered`] and [`KnownDifference`]. A slot that is written in several places has a value
+//! for each, and one where ways meet. Not here: what follows from it (`difference_proofs.rs`).
 
 use rustc_hash::FxHashMap;
 
