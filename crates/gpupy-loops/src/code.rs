@@ -3,7 +3,7 @@
 //! Owns [`Code`], [`Operation`] and [`Exit`]. A slot holds a value of one class; all are zero at first. The state is
 //! an array of 64-bit words, which the code reads at its entry, and into which an exit writes names and loops.
 //! Invariants: an operation reads slots that are written before it on each way; one that fails has no effect, and
-//! goes to its exit. Not here: how it is made (`versions`), how it is run (`interpreter.rs`, `machine.rs`).
+//! goes to its exit. Not here: how it is made (`versions`), how it is run (`interpreter.rs`, `machine`).
 
 use crate::called_functions::{Of1, Of2, OfIntegers};
 use crate::kinds::{ElementType, Kind, SlotClass};
@@ -122,6 +122,88 @@ pub enum Operation {
     Poll,
 }
 
+impl Operation {
+    /// The slot that it writes.
+    pub fn written(&self) -> Option<Slot> {
+        Some(match *self {
+            Operation::Int(to, _)
+            | Operation::Double(to, _)
+            | Operation::Copy(to, _)
+            | Operation::Integer(_, to, ..)
+            | Operation::Checked(_, to, ..)
+            | Operation::Compare(_, to, ..)
+            | Operation::Floating(_, to, ..)
+            | Operation::Plain(_, to, _)
+            | Operation::ToDouble(to, _)
+            | Operation::ToSingle(to, _)
+            | Operation::Widen(to, _)
+            | Operation::ToInteger(to, _)
+            | Operation::Bits(to, _)
+            | Operation::Call1(_, to, _)
+            | Operation::Call2(_, to, ..)
+            | Operation::CallIntegers(_, to, ..)
+            | Operation::CallRow(_, to, _)
+            | Operation::Select(to, ..)
+            | Operation::Fetch(to, _)
+            | Operation::Within(to, ..)
+            | Operation::Address(to, ..)
+            | Operation::Read(_, to, _) => to,
+            Operation::Require(_)
+            | Operation::Quiet(..)
+            | Operation::QuietAll(..)
+            | Operation::Inside(..)
+            | Operation::Write(..)
+            | Operation::Poll => return None,
+        })
+    }
+
+    /// Calls a function with each slot that it reads.
+    pub fn read(&self, mut each: impl FnMut(Slot)) {
+        match self {
+            Operation::Int(..) | Operation::Double(..) | Operation::Fetch(..) | Operation::Poll => {
+            }
+            Operation::Copy(_, a)
+            | Operation::Plain(_, _, a)
+            | Operation::ToDouble(_, a)
+            | Operation::ToSingle(_, a)
+            | Operation::Widen(_, a)
+            | Operation::ToInteger(_, a)
+            | Operation::Bits(_, a)
+            | Operation::Call1(_, _, a)
+            | Operation::Require(a)
+            | Operation::Read(_, _, a) => each(*a),
+            Operation::Integer(_, _, a, b)
+            | Operation::Checked(_, _, a, b)
+            | Operation::Compare(_, _, a, b)
+            | Operation::Floating(_, _, a, b)
+            | Operation::Call2(_, _, a, b)
+            | Operation::CallIntegers(_, _, a, b)
+            | Operation::Within(_, a, b)
+            | Operation::Inside(a, b)
+            | Operation::Write(_, a, b) => [*a, *b].into_iter().for_each(each),
+            Operation::CallRow(_, _, given) => given.iter().copied().for_each(each),
+            Operation::Select(_, a, b, c) => [*a, *b, *c].into_iter().for_each(each),
+            Operation::Quiet(a, [b, c]) => [*a, *b, *c].into_iter().for_each(each),
+            Operation::QuietAll(a, all) => {
+                each(*a);
+                for &(result, [a, b]) in all {
+                    [result, a, b].into_iter().for_each(&mut each);
+                }
+            }
+            Operation::Address(_, base, terms, side) => {
+                each(*base);
+                for &(place, stride) in terms {
+                    each(place);
+                    each(stride);
+                }
+                if let Some((place, _)) = side {
+                    each(*place);
+                }
+            }
+        }
+    }
+}
+
 /// The end of a block.
 #[derive(Clone, Debug)]
 pub enum BlockEnd {
@@ -133,8 +215,20 @@ pub enum BlockEnd {
     Leave,
 }
 
+impl BlockEnd {
+    /// The blocks where it may go on.
+    pub fn targets(&self) -> impl Iterator<Item = usize> {
+        let [first, second] = match *self {
+            BlockEnd::Jump(next) => [Some(next), None],
+            BlockEnd::Branch(_, inside, beside) => [Some(inside), Some(beside)],
+            BlockEnd::Leave => [None, None],
+        };
+        first.into_iter().chain(second)
+    }
+}
+
 /// Operations one after the other.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Block {
     /// The exit of all that is in it.
     pub exit: usize,
@@ -158,7 +252,7 @@ pub enum Reason {
 }
 
 /// A way out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Exit {
     /// The statement that Python runs next.
     pub statement: usize,
@@ -171,7 +265,7 @@ pub struct Exit {
 }
 
 /// A nest for some kinds of values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Code {
     /// The slots.
     pub slots: Vec<SlotClass>,

@@ -1,6 +1,6 @@
 //! Runs typed code operation by operation: the oracle of the machine code, and what runs where there is none.
 //!
-//! Owns [`interpret`]. Not here: machine code (`machine.rs`).
+//! Owns [`interpret`]. Not here: machine code (`machine`).
 
 use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
 use crate::kinds::{ElementType, SlotClass};

@@ -2,8 +2,9 @@
 //! kinds of values that its names have, and machine code.
 //!
 //! The way of a nest: [`Nest`] as Python's lowering gives it (`nest.rs`) → [`Flow`], basic blocks without types
-//! (`flow`) → [`Code`], blocks for the kinds that reach them (`versions`) → machine code (`machine.rs`), or an
-//! interpreter (`interpreter.rs`). A [`NestVersion`] is that for what the names are at one entry.
+//! (`flow`) → [`Code`], blocks for the kinds that reach them (`versions`) → the same without checks that always hold
+//! (`optimization`) → machine code (`machine`), or an interpreter (`interpreter.rs`). A [`NestVersion`] is that for
+//! what the names are at one entry.
 //!
 //! Invariants: code is left before a statement's first effect, with the state of all names and loops, wherever
 //! Python or NumPy would raise, warn, or make a value that is none of the kinds; what is run has the bits and the
@@ -16,6 +17,7 @@ mod interpreter;
 mod kinds;
 mod machine;
 mod nest;
+mod optimization;
 mod pause;
 mod row_functions;
 #[cfg(test)]

@@ -29,6 +29,20 @@ pub struct Statement {
     pub does: Does,
 }
 
+impl Statement {
+    /// The number of the last statement in it, itself at least.
+    pub fn last(&self) -> usize {
+        let parts = match &self.does {
+            Does::If(_, body, other) | Does::For(.., body, other) | Does::While(_, body, other) => {
+                [&body[..], &other[..]]
+            }
+            _ => return self.number,
+        };
+        let last = parts.iter().rev().find_map(|part| part.last());
+        last.map_or(self.number, Statement::last)
+    }
+}
+
 /// What a statement does.
 #[derive(Deserialize)]
 pub enum Does {

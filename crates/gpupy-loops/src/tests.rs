@@ -20,8 +20,6 @@ fn check(
     let mut found = Vec::new();
     for is_interpreted in [true, false] {
         arrays.clone_from_slice(&before);
-        let version = NestVersion::new(&flow, given, PRODUCTS, is_interpreted).expect("a version");
-        assert_eq!(version.is_compiled(), !is_interpreted && cfg!(target_arch = "x86_64"));
         let (mut state, mut scratch) = (vec![0; count], [0u64; 2 * ROOM]);
         state[count - 2] = scratch.as_mut_ptr() as u64;
         state[count - 1] = ROOM as u64;
@@ -37,6 +35,9 @@ fn check(
                 state[places[name] + 2] = 8;
             }
         }
+        let version =
+            NestVersion::new(&flow, given, &state, PRODUCTS, is_interpreted).expect("a version");
+        assert_eq!(version.is_compiled(), !is_interpreted && cfg!(target_arch = "x86_64"));
         let mut ask = || Some(7);
         // SAFETY: the state has the layout's words; the arrays live until the end of the test.
         let exit = unsafe { version.run(&mut state, Pause::new(&mut ask)) };
@@ -140,9 +141,10 @@ fn pauses_end_a_nest_where_they_say_so() {
     let flow = flow(&nest, &[0; 3]);
     let given = [Given::Other, INT, INT];
     for is_interpreted in [true, false] {
-        let version = NestVersion::new(&flow, &given, PRODUCTS, is_interpreted).expect("a version");
         let mut state = vec![0; layout(&given, 1).1];
         state[2] = 1 << 39;
+        let version =
+            NestVersion::new(&flow, &given, &state, PRODUCTS, is_interpreted).expect("a version");
         let mut left = 3;
         let mut ask = || {
             left -= 1;

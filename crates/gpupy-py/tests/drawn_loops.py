@@ -1,8 +1,8 @@
 """Random functions of loops over elements, and what they leave behind.
 
-Owns ``Drawn``, ``DrawnOfRows`` and ``outcome``. A drawn function has arguments of many kinds: arrays of each
-dtype, strided, of one memory, read-only, empty, NumPy's and gpupy's; numbers of Python's and NumPy's, at the
-ends of their ranges. Not here: the tests.
+Owns ``Drawn``, ``DrawnOfRows``, ``DrawnOfEdges`` and ``outcome``. A drawn function has arguments of many
+kinds: arrays of each dtype, strided, of one memory, read-only, empty, NumPy's and gpupy's; numbers of
+Python's and NumPy's, at the ends of their ranges. Not here: the tests.
 """
 
 import linecache
@@ -247,6 +247,66 @@ class DrawnOfRows(Drawn):
         are_ours = [rng.random() < 0.9 for _ in arguments]
         pairs = zip(arguments, are_ours, strict=True)
         return tuple(_ours(one) if is_ours and isinstance(one, np.ndarray) else one for one, is_ours in pairs)
+
+
+class DrawnOfEdges(Drawn):
+    """One whose indices and ranges are at the ends of axes, of integers, and of each other."""
+
+    EXPRESSIONS = EXPRESSIONS[:20] + (
+        """\
+x[i - 1]; x[i + 1]; y[j - 1]; y[j + 1]; m[i - 1, j]; m[i, j - 1]; m[i + 1, j + 1]; m[i - 1, j - 1]
+x[n - 1 - i]; x[len(x) - 1 - i]; x[i - n]; x[-i]; x[-i - 1]; m[-1, j]; m[i, -2]; x[(i + k) % n]
+y[(j - 1) % len(y)]; m[(i + 1) % m.shape[0], (j + k) % m.shape[1]]; x[i // 2]; x[2 * i]; x[i + j]; x[i - j]
+x[k]; y[k + i]; a + i; a - i; a + a; a * i; b + j - i; i * j + k; min(i, j); max(i - 1, 0); x[max(i - 1, 0)]
+x[min(i + 1, n - 1)]; x[i if i < j else j]; y[0 if i == 0 else i - 1]; k + 1; k - 1; x[i & 3]; m[i, k % 4]
+""".strip()
+        .replace("\n", "; ")
+        .split("; ")
+    )
+    HEADS = """\
+for i in range(n):
+for i in range(1, n):
+for i in range(1, n - 1):
+for i in range(n + 1):
+for i in range(1, n + 1):
+for i in range(len(x) - 1):
+for i in range(1, len(x) + 1):
+for i in range(max(a, -4), n):
+for k in range(a, a + 3):
+for k in range(a, a - 3, -1):
+for i in range(n - 1, -1, -1):
+for i in range(n, 0, -1):
+for i in range(-n, 0):
+for i in range(-1, -n - 1, -1):
+for i in range(0, n, 3):
+for i in range(n - 1, -1, -2):
+for i in range(m.shape[0]):
+for j in range(m.shape[1]):
+for j in range(i):
+for j in range(i, n):
+for j in range(i + 1, len(y)):
+for j in range(i, -1, -1):
+for j in range(len(y) - 1, i, -1):
+for j in range(1, m.shape[1] - 1):
+for k in range(-1, 2):
+for k in range(i - 1, i + 2):
+for k in range(i, j):
+for k in range(max(a, -3), min(b, 9)):
+for k in range(min(i, j), max(i, j)):
+""".splitlines()
+
+    def simple(self, is_in_loop=True):
+        draw, rng = self.rng.random(), self.rng
+        if draw < 0.12:
+            return rng.choice(
+                ["i += 1", "j -= 1", "k += i", "k += 1", "n -= 1", "n = len(x)", "j = i", "k = a"]
+            )
+        if draw < 0.3:
+            target = rng.choice(
+                ["x[i - 1]", "x[i + 1]", "m[i - 1, j - 1]", "m[i, j + 1]", "y[n - 1 - j]", "x[k]"]
+            )
+            return f"{target} {rng.choice(['=', '+=', '-='])} {self.expression()}"
+        return super().simple(is_in_loop)
 
 
 def _ours(array):

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from drawn_loops import FILE, Drawn, DrawnOfRows, outcome
+from drawn_loops import FILE, Drawn, DrawnOfEdges, DrawnOfRows, outcome
 
 import gpupy
 from gpupy._loops import entries, readers, running
@@ -36,7 +36,7 @@ def both(text):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("part", range(8))
-@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows])
+@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows, DrawnOfEdges])
 def test_random_loops_leave_behind_what_they_leave_in_python(kind, part, mode, monkeypatch):
     monkeypatch.setattr(entries, "is_interpreted", mode == "interpreted")
     for seed in range(part, SEEDS, 8):
@@ -48,7 +48,7 @@ def test_random_loops_leave_behind_what_they_leave_in_python(kind, part, mode, m
             assert outcome(code, drawn.text, arguments, strict) == wanted, f"{seed}.{again}\n{drawn.text}"
 
 
-@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows])
+@pytest.mark.parametrize("kind", [Drawn, DrawnOfRows, DrawnOfEdges])
 def test_random_loops_run_compiled_and_are_left_in_all_ways(kind):
     found = {"runs": 0, "sites": 0, "leaves": 0}
     for seed in range(120):

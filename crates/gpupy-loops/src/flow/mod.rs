@@ -89,6 +89,8 @@ pub struct Block {
 pub struct Loop {
     /// The statement.
     pub statement: usize,
+    /// The last statement in its body.
+    pub last: usize,
     /// The name of its items.
     pub target: Name,
     /// Its next item, its end, its step.
@@ -353,7 +355,8 @@ impl FlowWriter<'_> {
             }
             _ => None,
         };
-        self.flow.loops.push(Loop { statement: number, target, state, sign, low });
+        let last = body.last().map_or(number, Statement::last);
+        self.flow.loops.push(Loop { statement: number, last, target, state, sign, low });
         self.step(FlowStep::Begin(number_of_loop, given));
         let head = self.block(number);
         self.go_on(head);

@@ -1,6 +1,6 @@
 //! Versions of a nest's blocks for the kinds of values that reach them: from a flow without types to typed code.
 //!
-//! Owns [`code`] and [`Given`]. A block becomes typed code once for each combination of kinds of those registers whose
+//! Owns [`code`]. A block becomes typed code once for each combination of kinds of those registers whose
 //! values are read later, so that a name that is a `float` in the first round and a `float64` in the others has two
 //! versions of the loop's body. Names that are not read again carry the number of their kind beside their bits: they
 //! make no version. Where a kind is not known, the code leaves before the statement.
@@ -9,6 +9,7 @@
 //! (`rows.rs`).
 
 mod array_elements;
+mod entry_state;
 mod function_calls;
 mod liveness;
 mod number_operators;
@@ -16,48 +17,14 @@ mod rows;
 
 use rustc_hash::FxHashMap;
 
+use entry_state::BITS_OF_EXTENTS;
+pub use entry_state::{BITS_OF_COUNTERS, Given, GivenArray, layout, ranges};
+
 use crate::code::{Block, BlockEnd, Code, Exit, Integer, Operation, Reason, Slot, Test};
 use crate::flow::{self, Flow, FlowRegister, FlowStep};
 use crate::kinds::{ElementType, Kind, SlotClass};
 use crate::row_functions::DotFunctions;
 
-/// What a name is when the nest is entered.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Given {
-    /// A number; whether it is an integer of few bits that is not negative.
-    Number(Kind, bool),
-    /// An array.
-    Array(GivenArray),
-    /// No value, or another one.
-    Other,
-}
-
-impl Given {
-    /// How many axes it has; a number has none.
-    pub fn axes(&self) -> usize {
-        if let Given::Array(array) = self { array.axes } else { 0 }
-    }
-}
-
-/// What an array is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct GivenArray {
-    /// Its dtype.
-    pub element: ElementType,
-    /// How many axes it has.
-    pub axes: usize,
-    /// Whether the elements of its last axis lie side by side.
-    pub is_compact: bool,
-    /// Whether it may be written.
-    pub is_writeable: bool,
-    /// Whether it is gpupy's, whose functions do not warn, and have their own bits.
-    pub is_ours: bool,
-}
-
-/// Integers of few bits have at most so many.
-pub const BITS_OF_COUNTERS: u32 = 40;
-/// Lengths of axes have at most so many.
-const BITS_OF_EXTENTS: u32 = 48;
 /// How many versions a block has on average, at most.
 const VERSIONS: usize = 8;
 
@@ -76,22 +43,6 @@ struct ArrayPlace {
     base: Slot,
     extents: Vec<Slot>,
     strides: Vec<Slot>,
-}
-
-/// The first word of the state that describes an array, by name; and how many words there are.
-///
-/// A name has two words, its bits and its kind; a loop over a range three. The last two are the address of scratch
-/// memory, and how many elements of eight bytes each of its two regions has.
-pub fn layout(names: &[Given], loops: usize) -> (Vec<usize>, usize) {
-    let mut words = 2 * names.len() + 3 * loops;
-    let mut places = Vec::new();
-    for given in names {
-        places.push(words);
-        if let Given::Array(array) = given {
-            words += 1 + 2 * array.axes;
-        }
-    }
-    (places, words + 2)
 }
 
 /// Typed code of a flow for what its names are; `None` where that would be too much of it.
@@ -336,6 +287,10 @@ impl<'a> VersionWriter<'a> {
             }
         }
         for (number, one) in self.flow.loops.iter().enumerate() {
+            // Of other loops nothing is asked.
+            if !(one.statement + 1..=one.last).contains(&statement) {
+                continue;
+            }
             for (place, register) in one.state.into_iter().enumerate() {
                 let word = 2 * self.flow.names + 3 * number + place;
                 exit.saved.push((word as u32, self.home(register, SlotClass::Integer)));

@@ -74,7 +74,7 @@ impl LoopNest {
         }
         let mut entered = Entered::new(py, &self.flow, &values)?;
         let start = Instant::now();
-        let Some(version) = self.version(&entered.given, may_compile, is_interpreted) else {
+        let Some(version) = self.version(&entered, may_compile, is_interpreted) else {
             return Ok(None);
         };
         let compiling = start.elapsed().as_secs_f64();
@@ -124,10 +124,11 @@ impl LoopNest {
 impl LoopNest {
     fn version(
         &self,
-        given: &[Given],
+        entered: &Entered<'_>,
         may_compile: bool,
         is_interpreted: bool,
     ) -> Option<Arc<NestVersion>> {
+        let given = &entered.given;
         let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = versions.get(given) {
             return known.clone();
@@ -137,8 +138,9 @@ impl LoopNest {
         }
         let axes: Vec<_> = given.iter().map(Given::axes).collect();
         let flow = flow(&self.nest, &axes);
-        let version = NestVersion::new(&flow, given, PRODUCTS, is_interpreted).map(Arc::new);
-        versions.put(given.to_vec(), version.clone());
+        let version =
+            NestVersion::new(&flow, given, &entered.words, PRODUCTS, is_interpreted).map(Arc::new);
+        versions.put(given.clone(), version.clone());
         version
     }
 }

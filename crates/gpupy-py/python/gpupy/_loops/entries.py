@@ -219,8 +219,10 @@ class Entry:
         """About how many steps there are."""
         if self._steps is None:
             self._steps = eval(f"lambda v: {self._lowered.steps}", {"max": max, "len": len})
+        # NumPy's numbers would warn where they overflow.
+        plain = [one.item() if isinstance(one, np.generic) else one for one in values]
         try:
-            return float(self._steps(values))
+            return float(self._steps(plain))
         except Exception:
             return math.inf
 

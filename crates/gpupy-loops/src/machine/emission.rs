@@ -1,129 +1,34 @@
-//! Machine code of typed code, by Cranelift.
+//! Instructions of typed code, in Cranelift's words.
 //!
-//! Owns [`MachineCode`] and all that calls code. It refers to nothing outside but functions by their addresses, so that
-//! no relocation is left; where one is, there is no code. Not here: which operations there are (`code.rs`), what
-//! runs without code (`interpreter.rs`).
-
-use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+//! Owns [`Emitter`]. Exits are cold blocks, one for each exit and innermost loop. A block is sealed as soon as all ways
+//! to it are written, so that it has no values of its own for what is one value on all of them. Not here: what becomes
+//! of the function (`mod.rs`), what exits save (`exit_words.rs`), what NumPy would warn of (`float_warnings.rs`).
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 use cranelift_codegen::ir::{
-    AbiParam, Block as Target, BlockArg, Function, InstBuilder, MemFlags, SigRef, Signature, Type,
-    UserFuncName, Value,
+    AbiParam, AliasRegion, Block as Target, BlockArg, InstBuilder, MemFlags, SigRef, Signature,
+    Type, Value,
 };
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, control::ControlPlane};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use memmap2::{Mmap, MmapMut};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use rustc_hash::FxHashMap;
 
+use super::exit_words::ExitWords;
 use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
 use crate::kinds::{ElementType, SlotClass};
-use crate::pause::{FIRST_ROUNDS, Pause};
-
-type Entry = unsafe extern "C" fn(*mut u64, *mut c_void) -> i64;
-
-/// Code of a version.
-pub struct MachineCode {
-    memory: Mmap,
-}
-
-impl MachineCode {
-    /// Compiles; `None` where that cannot be done on this machine.
-    pub fn new(code: &Code) -> Option<Self> {
-        // Elsewhere caches of instructions need care.
-        if !cfg!(target_arch = "x86_64") {
-            return None;
-        }
-        let isa = isa()?;
-        let ask = quiet_ask(&isa)?.as_ptr() as i64;
-        let mut context = Context::new();
-        context.func = Function::with_name_signature(
-            UserFuncName::default(),
-            signature(&isa, &[I64, I64], I64),
-        );
-        let mut scratch = FunctionBuilderContext::new();
-        let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
-        Emitter::new(code, &isa, builder, ask).emit();
-        Some(Self { memory: executable(&isa, context)? })
-    }
-
-    /// Runs it; gives the number of the exit.
-    ///
-    /// # Safety
-    ///
-    /// As of [`crate::NestVersion::run`].
-    pub unsafe fn run(&self, state: &mut [u64], pause: &mut Pause) -> usize {
-        // SAFETY: the memory holds a function of this type, which `emit` wrote.
-        let entry: Entry = unsafe { std::mem::transmute(self.memory.as_ptr()) };
-        // SAFETY: the state and its arrays are as the code needs them; the pause lives until it returns.
-        unsafe { entry(state.as_mut_ptr(), std::ptr::from_mut(pause).cast()) as usize }
-    }
-}
-
-/// The code of a function that refers to nothing.
-fn executable(isa: &OwnedTargetIsa, mut context: Context) -> Option<Mmap> {
-    let compiled = context.compile(&**isa, &mut ControlPlane::default()).ok()?;
-    if !compiled.buffer.relocs().is_empty() {
-        return None;
-    }
-    let bytes = compiled.code_buffer();
-    let mut memory = MmapMut::map_anon(bytes.len()).ok()?;
-    memory[..bytes.len()].copy_from_slice(bytes);
-    memory.make_exec().ok()
-}
-
-/// A function that calls `ask` and leaves all registers as they are: no value of a loop has to be in memory for it.
-fn quiet_ask(isa: &OwnedTargetIsa) -> Option<&'static Mmap> {
-    static CODE: OnceLock<Option<Mmap>> = OnceLock::new();
-    let code = CODE.get_or_init(|| {
-        let mut context = Context::new();
-        context.func = Function::with_name_signature(UserFuncName::default(), of_pause());
-        let mut scratch = FunctionBuilderContext::new();
-        let mut builder = FunctionBuilder::new(&mut context.func, &mut scratch);
-        let entry = builder.create_block();
-        builder.append_block_params_for_function_params(entry);
-        builder.switch_to_block(entry);
-        let pause = builder.block_params(entry)[0];
-        let of_ask = builder.import_signature(signature(isa, &[I64], I64));
-        let function = builder.ins().iconst(I64, ask as *const () as i64);
-        builder.ins().call_indirect(of_ask, function, &[pause]);
-        builder.ins().return_(&[]);
-        builder.seal_all_blocks();
-        builder.finalize();
-        executable(isa, context)
-    });
-    code.as_ref()
-}
+use crate::optimization::BlockGraph;
+use crate::pause::FIRST_ROUNDS;
 
 /// Of a function that changes no register.
-fn of_pause() -> Signature {
+pub fn of_pause() -> Signature {
     let mut signature = Signature::new(CallConv::Patchable);
     signature.params.push(AbiParam::new(I64));
     signature
 }
 
-/// What code calls in pauses.
-extern "C" fn ask(pause: *mut c_void) -> i64 {
-    // SAFETY: code hands on the pointer that `run` gave it, which nobody else uses meanwhile.
-    let pause = unsafe { &mut *pause.cast::<Pause>() };
-    catch_unwind(AssertUnwindSafe(|| pause.rounds())).unwrap_or(0)
-}
-
-fn isa() -> Option<OwnedTargetIsa> {
-    let mut flags = settings::builder();
-    for (name, value) in
-        [("opt_level", "speed"), ("enable_verifier", "false"), ("unwind_info", "false")]
-    {
-        flags.set(name, value).ok()?;
-    }
-    cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
-}
-
-fn signature(isa: &OwnedTargetIsa, given: &[Type], result: Type) -> Signature {
+/// Of a function with these arguments and one result.
+pub fn signature(isa: &OwnedTargetIsa, given: &[Type], result: Type) -> Signature {
     let mut signature = Signature::new(isa.default_call_conv());
     signature.params.extend(given.iter().map(|&one| AbiParam::new(one)));
     signature.returns.push(AbiParam::new(result));
@@ -138,15 +43,30 @@ fn type_of(class: SlotClass) -> Type {
     }
 }
 
-struct Emitter<'a> {
+/// The state and arrays are apart.
+fn of_state() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
+}
+
+fn of_elements() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
+}
+
+/// Writes the instructions of a function.
+pub struct Emitter<'a> {
     code: &'a Code,
-    builder: FunctionBuilder<'a>,
+    pub(super) builder: FunctionBuilder<'a>,
     slots: Vec<Variable>,
     rounds: Variable,
     blocks: Vec<Target>,
-    exits: Vec<Option<Target>>,
-    // Of the block that is written.
-    exit: usize,
+    words: ExitWords,
+    reached: Vec<usize>,
+    // By block: how many ways to it are not written yet.
+    open: Vec<usize>,
+    // By exit and innermost loop.
+    exits: FxHashMap<(usize, Option<usize>), Target>,
+    // The block that is written.
+    number: usize,
     state: Value,
     pause: Value,
     // The address of what is called in pauses.
@@ -159,7 +79,8 @@ struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    fn new(
+    /// ``ask`` is the address of what is called in pauses.
+    pub fn new(
         code: &'a Code,
         isa: &OwnedTargetIsa,
         mut builder: FunctionBuilder<'a>,
@@ -173,6 +94,7 @@ impl<'a> Emitter<'a> {
         let rounds = builder.declare_var(I64);
         let first = builder.ins().iconst(I64, FIRST_ROUNDS);
         builder.def_var(rounds, first);
+        let graph = BlockGraph::new(code);
         let blocks: Vec<_> = code.blocks.iter().map(|_| builder.create_block()).collect();
         builder.ins().jump(blocks[0], &[]);
         let of_pause = builder.import_signature(of_pause());
@@ -185,8 +107,11 @@ impl<'a> Emitter<'a> {
             slots,
             rounds,
             blocks,
-            exits: vec![None; code.exits.len()],
-            exit: 0,
+            words: ExitWords::new(code, &graph),
+            open: graph.before.iter().map(Vec::len).collect(),
+            reached: graph.order,
+            exits: FxHashMap::default(),
+            number: 0,
             state,
             pause,
             ask,
@@ -198,26 +123,40 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn emit(mut self) {
+    /// Writes all.
+    pub fn emit(mut self) {
         let code = self.code;
-        for (number, block) in code.blocks.iter().enumerate() {
-            self.builder.switch_to_block(self.blocks[number]);
-            self.block(block);
+        let mut reached = std::mem::take(&mut self.reached);
+        reached.sort_unstable();
+        if self.open[0] == 0 {
+            self.builder.seal_block(self.blocks[0]);
         }
-        for (number, target) in self.exits.clone().into_iter().enumerate() {
-            if let Some(target) = target {
-                self.leave(number, target);
+        for number in reached {
+            self.builder.switch_to_block(self.blocks[number]);
+            self.number = number;
+            self.block(&code.blocks[number]);
+            // A block whose ways are all known has no values of its own for what is one on all of them.
+            for next in code.blocks[number].end.targets() {
+                self.open[next] -= 1;
+                if self.open[next] == 0 {
+                    self.builder.seal_block(self.blocks[next]);
+                }
             }
+        }
+        let mut exits: Vec<_> = self.exits.drain().collect();
+        exits.sort_unstable_by_key(|&(exit, _)| exit);
+        for ((number, around), target) in exits {
+            self.leave(number, around, target);
         }
         self.builder.seal_all_blocks();
         self.builder.finalize();
     }
 
-    fn leave(&mut self, number: usize, target: Target) {
+    fn leave(&mut self, number: usize, around: Option<usize>, target: Target) {
         let exit = &self.code.exits[number];
         self.builder.switch_to_block(target);
         self.builder.set_cold_block(target);
-        for &(word, slot) in &exit.saved {
+        for (word, slot) in self.words.saved(self.code, around, number) {
             let value = self.get(slot);
             self.store(value, word);
         }
@@ -230,22 +169,26 @@ impl<'a> Emitter<'a> {
     }
 
     fn store(&mut self, value: Value, word: u32) {
-        self.builder.ins().store(MemFlags::trusted(), value, self.state, 8 * word as i32);
+        self.builder.ins().store(of_state(), value, self.state, 8 * word as i32);
     }
 
-    fn exit(&mut self) -> Target {
-        *self.exits[self.exit].get_or_insert_with(|| self.builder.create_block())
+    pub(super) fn exit(&mut self) -> Target {
+        let key = (self.code.blocks[self.number].exit, self.words.loop_of(self.number));
+        *self.exits.entry(key).or_insert_with(|| self.builder.create_block())
     }
 
-    fn get(&mut self, slot: Slot) -> Value {
+    pub(super) fn get(&mut self, slot: Slot) -> Value {
         self.builder.use_var(self.slots[slot as usize])
     }
 
     fn put(&mut self, slot: Slot, value: Value) {
         self.builder.def_var(self.slots[slot as usize], value);
+        if let Some(word) = self.words.stored(self.number, slot) {
+            self.store(value, word);
+        }
     }
 
-    fn class(&self, slot: Slot) -> SlotClass {
+    pub(super) fn class(&self, slot: Slot) -> SlotClass {
         self.code.slots[slot as usize]
     }
 
@@ -254,17 +197,22 @@ impl<'a> Emitter<'a> {
     }
 
     fn block(&mut self, block: &Block) {
-        self.exit = block.exit;
         for operation in &block.operations {
             self.operation(operation);
         }
         match block.end {
-            BlockEnd::Jump(next) => {
-                self.builder.ins().jump(self.blocks[next], &[]);
-            }
+            BlockEnd::Jump(next) => self.go(next),
             BlockEnd::Branch(test, inside, beside) => {
                 let test = self.get(test);
-                self.builder.ins().brif(test, self.blocks[inside], &[], self.blocks[beside], &[]);
+                let ways = [inside, beside].map(|next| (next, self.way(next)));
+                let [first, second] = ways.map(|(_, way)| way);
+                self.builder.ins().brif(test, first, &[], second, &[]);
+                for (next, way) in ways {
+                    if way != self.blocks[next] {
+                        self.only(way);
+                        self.go(next);
+                    }
+                }
             }
             BlockEnd::Leave => {
                 let exit = self.exit();
@@ -273,11 +221,47 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// Writes on in a block that has no further ways to it.
+    pub(super) fn only(&mut self, block: Target) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
+    }
+
+    /// Where a branch goes on to another block: there, or where something is done before.
+    fn way(&mut self, next: usize) -> Target {
+        let (stores, loads) = self.words.between(self.number, next);
+        if stores.is_empty() && loads.is_empty() {
+            self.blocks[next]
+        } else {
+            self.builder.create_block()
+        }
+    }
+
+    /// Goes on in another block.
+    fn go(&mut self, next: usize) {
+        let (stores, loads) = self.words.between(self.number, next);
+        for (word, slot) in stores {
+            let value = self.get(slot);
+            self.store(value, word);
+        }
+        for (word, slot) in loads {
+            let value = self.load(slot, word);
+            self.builder.def_var(self.slots[slot as usize], value);
+        }
+        self.builder.ins().jump(self.blocks[next], &[]);
+    }
+
+    /// A word of the state.
+    fn load(&mut self, slot: Slot, word: u32) -> Value {
+        let class = type_of(self.class(slot));
+        self.builder.ins().load(class, of_state(), self.state, 8 * word as i32)
+    }
+
     /// Goes on where a value is not 0, else leaves.
     fn require(&mut self, holds: Value) {
         let (next, exit) = (self.builder.create_block(), self.exit());
         self.builder.ins().brif(holds, next, &[], exit, &[]);
-        self.builder.switch_to_block(next);
+        self.only(next);
     }
 
     fn call(&mut self, of: SigRef, function: usize, given: &[Value]) -> Value {
@@ -314,7 +298,7 @@ impl<'a> Emitter<'a> {
                 };
                 let (next, exit) = (self.builder.create_block(), self.exit());
                 self.builder.ins().brif(overflows, exit, &[], next, &[]);
-                self.builder.switch_to_block(next);
+                self.only(next);
                 self.put(to, value);
             }
             Operation::Compare(test, to, a, b) => {
@@ -427,14 +411,8 @@ impl<'a> Emitter<'a> {
                 self.require(holds);
             }
             Operation::Fetch(to, word) => {
-                let class = type_of(self.class(to));
-                let value = self.builder.ins().load(
-                    class,
-                    MemFlags::trusted(),
-                    self.state,
-                    8 * word as i32,
-                );
-                self.put(to, value);
+                let value = self.load(to, word);
+                self.builder.def_var(self.slots[to as usize], value);
             }
             Operation::Within(to, index, extent) => {
                 let (index, extent) = (self.get(index), self.get(extent));
@@ -457,7 +435,7 @@ impl<'a> Emitter<'a> {
                 self.put(to, address);
             }
             Operation::Read(element, to, place) => {
-                let (place, flags) = (self.get(place), MemFlags::trusted());
+                let (place, flags) = (self.get(place), of_elements());
                 let value = match element {
                     ElementType::Bool | ElementType::U8 => {
                         self.builder.ins().uload8(I64, flags, place, 0)
@@ -470,7 +448,7 @@ impl<'a> Emitter<'a> {
                 self.put(to, value);
             }
             Operation::Write(element, place, value) => {
-                let (place, value, flags) = (self.get(place), self.get(value), MemFlags::trusted());
+                let (place, value, flags) = (self.get(place), self.get(value), of_elements());
                 match element {
                     ElementType::Bool | ElementType::U8 => {
                         self.builder.ins().istore8(flags, value, place, 0)
@@ -500,13 +478,26 @@ impl<'a> Emitter<'a> {
                 let differs = self.is_other_sign(rest, b);
                 self.builder.ins().isub(quotient, differs)
             }
-            Integer::Mod => {
-                let rest = self.builder.ins().srem(a, b);
-                let differs = self.is_other_sign(rest, b);
-                let sum = self.builder.ins().iadd(rest, b);
-                self.builder.ins().select(differs, sum, rest)
-            }
+            Integer::Mod => self.remainder(a, b),
         }
+    }
+
+    /// Of a division rounded down; what is below a positive divisor already is divided by none.
+    fn remainder(&mut self, a: Value, b: Value) -> Value {
+        let (divides, next) = (self.builder.create_block(), self.builder.create_block());
+        let found = self.builder.append_block_param(next, I64);
+        let is_below = self.builder.ins().icmp(IntCC::UnsignedLessThan, a, b);
+        let is_positive = self.builder.ins().icmp_imm(IntCC::SignedGreaterThan, b, 0);
+        let is_rest = self.builder.ins().band(is_below, is_positive);
+        self.builder.ins().brif(is_rest, next, &[BlockArg::Value(a)], divides, &[]);
+        self.only(divides);
+        let rest = self.builder.ins().srem(a, b);
+        let differs = self.is_other_sign(rest, b);
+        let sum = self.builder.ins().iadd(rest, b);
+        let rest = self.builder.ins().select(differs, sum, rest);
+        self.builder.ins().jump(next, &[BlockArg::Value(rest)]);
+        self.only(next);
+        found
     }
 
     /// 1 where a remainder is not 0, and has another sign than the divisor.
@@ -525,72 +516,14 @@ impl<'a> Emitter<'a> {
         self.builder.set_cold_block(cold);
         let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
         self.builder.ins().brif(holds, next, &[BlockArg::Value(index)], cold, &[]);
-        self.builder.switch_to_block(cold);
+        self.only(cold);
         let wrapped = self.builder.ins().iadd(index, extent);
         let holds = self.builder.ins().icmp(IntCC::UnsignedLessThan, wrapped, extent);
         let is_negative = self.builder.ins().icmp_imm(IntCC::SignedLessThan, index, 0);
         let holds = self.builder.ins().band(holds, is_negative);
         self.builder.ins().brif(holds, next, &[BlockArg::Value(wrapped)], exit, &[]);
-        self.builder.switch_to_block(next);
+        self.only(next);
         place
-    }
-
-    /// Leaves where a result is not finite, and one of those that made it is not to blame.
-    fn quiet(&mut self, root: Slot, all: &[(Slot, [Slot; 2])]) {
-        let is_single = self.class(root) == SlotClass::Single;
-        let (cold, next, exit) =
-            (self.builder.create_block(), self.builder.create_block(), self.exit());
-        self.builder.set_cold_block(cold);
-        let is_finite = self.is_finite(root, is_single);
-        self.builder.ins().brif(is_finite, next, &[], cold, &[]);
-        self.builder.switch_to_block(cold);
-        for &(result, from) in all {
-            let mut is_quiet = self.is_quiet(result, from, is_single);
-            if result != root {
-                // The root is not finite here.
-                let is_finite = self.is_finite(result, is_single);
-                is_quiet = self.builder.ins().bor(is_quiet, is_finite);
-            }
-            let then = self.builder.create_block();
-            self.builder.set_cold_block(then);
-            self.builder.ins().brif(is_quiet, then, &[], exit, &[]);
-            self.builder.switch_to_block(then);
-        }
-        self.builder.ins().jump(next, &[]);
-        self.builder.switch_to_block(next);
-    }
-
-    fn is_finite(&mut self, slot: Slot, is_single: bool) -> Value {
-        let value = self.get(slot);
-        let size = self.builder.ins().fabs(value);
-        let infinite = self.infinite(is_single);
-        self.builder.ins().fcmp(FloatCC::LessThan, size, infinite)
-    }
-
-    fn infinite(&mut self, is_single: bool) -> Value {
-        if is_single {
-            self.builder.ins().f32const(f32::INFINITY)
-        } else {
-            self.builder.ins().f64const(f64::INFINITY)
-        }
-    }
-
-    fn is_quiet(&mut self, result: Slot, from: [Slot; 2], is_single: bool) -> Value {
-        let [result, a, b] = [result, from[0], from[1]].map(|slot| self.get(slot));
-        let infinite = self.infinite(is_single);
-        let [of_nan, of_infinite] = [false, true].map(|asks_infinite| {
-            let [a, b] = [a, b].map(|one| {
-                if asks_infinite {
-                    let size = self.builder.ins().fabs(one);
-                    self.builder.ins().fcmp(FloatCC::Equal, size, infinite)
-                } else {
-                    self.builder.ins().fcmp(FloatCC::Unordered, one, one)
-                }
-            });
-            self.builder.ins().bor(a, b)
-        });
-        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, result, result);
-        self.builder.ins().select(is_nan, of_nan, of_infinite)
     }
 
     fn poll(&mut self) {
@@ -601,14 +534,14 @@ impl<'a> Emitter<'a> {
         let left = self.builder.ins().iadd_imm(rounds, -1);
         self.builder.def_var(self.rounds, left);
         self.builder.ins().brif(left, next, &[], cold, &[]);
-        self.builder.switch_to_block(cold);
+        self.only(cold);
         let ask = self.int(self.ask);
         self.builder.ins().call_indirect(self.of_pause, ask, &[self.pause]);
         // The first word of a pause.
         let rounds = self.builder.ins().load(I64, MemFlags::trusted(), self.pause, 0);
         self.builder.def_var(self.rounds, rounds);
         self.builder.ins().brif(rounds, next, &[], exit, &[]);
-        self.builder.switch_to_block(next);
+        self.only(next);
     }
 }
 
