@@ -98,8 +98,8 @@ impl Turns {
         self.alike[number] >= NEAR
     }
 
-    /// What each window of at least so many values, but the last, is asked for; nothing where windows would compute what
-    /// is not needed.
+    /// What each window of at least so many values, but the last, is asked for; nothing where windows would compute
+    /// what is not needed.
     fn windows(
         &self,
         demand: &Demand<'_>,
