@@ -251,8 +251,7 @@ gpupy_core::thresholds! {
     ordered_steps: usize = 64,
     /// The most nodes of their walks, and of those that wait.
     ordered_nodes: usize = 1 << 12,
-    /// The most values that an evaluation is told of which will be asked for next: the graph that it examines grows
-    /// with them.
+    /// The most values that a flush is asked for besides the first: the graph that it examines grows with them.
     flushed_together: usize = 32,
     /// Operations between two looks that a loop's body may have.
     loop_body: usize = 64,

@@ -184,8 +184,9 @@ def test_steps_that_several_kernels_read_are_known_again(driver):
     found = _denoised(gpupy, given)
     gpupy.evaluate(*found)
     stats = gpupy.stats()
-    # Where each operation is a kernel, the flush is in windows.
-    assert stats.flushes_replayed >= 1, stats
-    assert set(stats.flushes_not_kept) <= {"more values or commands than are kept"}, stats
+    # Where each operation is a kernel, there are thousands of commands, and that is counted.
+    too_long = {"more values or commands than are kept": 1} if driver == "soft" else {}
+    assert stats.flushes_not_kept == too_long, stats
+    assert stats.flushes_replayed >= (not too_long), stats
     for own, wanted in zip(found, _denoised(numpy, image), strict=True):
         numpy.testing.assert_allclose(numpy.asarray(own), wanted, rtol=1e-4)

@@ -14,7 +14,7 @@ pub(crate) struct Demand<'d> {
     pub value: &'d Value,
     /// The positions of the value.
     pub range: Range<usize>,
-    /// The values that will be asked for next.
+    /// The values that are computed as well, all of each.
     pub next: &'d [Value],
     /// Whether the program drops the values from which the wanted ones are computed, before it goes on.
     pub passing: bool,
@@ -30,25 +30,24 @@ impl<'d> Demand<'d> {
         Demand { value, range, next: &[], passing: false, is_window: false, in_windows: false }
     }
 
-    /// Whether the values are computed: the first one, and all of a window's.
+    /// Whether the values are computed.
     pub fn is_met(&self) -> bool {
         self.value.state().computed.covers(self.range.clone())
-            && (!self.is_window || self.next.iter().all(Value::is_computed))
+            && self.next.iter().all(Value::is_computed)
     }
 
-    /// The positions that are computed in any case.
+    /// The positions that are computed in any case, those of the first value last: a schedule takes it first.
     pub fn roots(&self) -> Needs {
-        let next = if self.is_window { self.next } else { &[] };
-        let next = next.iter().map(|value| (value.clone(), 0..value.len()));
-        std::iter::once((self.value.clone(), self.range.clone())).chain(next).collect()
+        let next = self.next.iter().rev().map(|value| (value.clone(), 0..value.len()));
+        next.chain(std::iter::once((self.value.clone(), self.range.clone()))).collect()
     }
 
-    /// The wanted values, and those that will be asked for next.
+    /// The wanted values, in order.
     pub fn wanted(&self) -> impl Iterator<Item = &'d Value> {
         std::iter::once(self.value).chain(self.next)
     }
 
-    /// All of the first of these, and the others next; `None` where there is none.
+    /// All of the first of these and of those behind it, as many as one flush computes; `None` where there is none.
     pub fn first_of(values: &'d [Value]) -> Option<Demand<'d>> {
         let (value, rest) = values.split_first()?;
         Some(Demand {

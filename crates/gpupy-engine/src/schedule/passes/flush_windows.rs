@@ -26,7 +26,7 @@ use std::sync::{Arc, Weak};
 pub(crate) struct FlushWindows {
     /// What each is asked for.
     ends: VecDeque<Vec<Weak<Node>>>,
-    /// What the present one is still asked for, the next value first.
+    /// What the present one is still asked for, older values first.
     present: Vec<Value>,
     /// Whether there were any.
     pub are_any: bool,
@@ -130,7 +130,7 @@ impl Turns {
         })?;
         let ends = |begin: usize, cut: usize| {
             let last_reads = &last_reads;
-            (begin..cut).rev().filter(move |number| last_reads[*number] >= cut)
+            (begin..cut).filter(move |number| last_reads[*number] >= cut)
         };
         let needed = needed(demand, below);
         let needed = ends(0, place).map(|number| {
@@ -146,7 +146,6 @@ impl Turns {
         let mut windows = VecDeque::new();
         let mut begin = 0;
         for cut in cuts.filter(is_cut) {
-            // Newer ones first, as their operands are older.
             let values = ends(begin, cut).map(|number| &below.values[number]);
             windows.push_back(values.map(|value| Arc::downgrade(&value.0)).collect());
             begin = cut;
@@ -172,8 +171,8 @@ fn newest_held(below: &PendingGraph) -> Vec<Weak<Node>> {
     if far.is_empty() {
         far.extend(below.values.len().checked_sub(1));
     }
-    let newest = far.into_iter().rev().take(T.held_values);
-    newest.map(|number| Arc::downgrade(&below.values[number].0)).collect()
+    let newest = &far[far.len().saturating_sub(T.held_values)..];
+    newest.iter().map(|number| Arc::downgrade(&below.values[*number].0)).collect()
 }
 
 /// Whether a value takes at least `T.far_nodes` values to compute from those that are stored.
