@@ -115,7 +115,8 @@ impl Context {
         if value.is_open() && !is_there(value, &demand.range) {
             self.open_up(value)?;
         }
-        value.keep_operands(true);
+        // Those of several values would be in the way of others, which may be written in their place.
+        value.keep_operands(demand.next.is_empty());
         let mut done = self.try_once(demand, AttemptOn::Here, &then);
         if let Err(first) = &done
             && memory::is_refusal(first)
