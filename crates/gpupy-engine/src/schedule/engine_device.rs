@@ -186,7 +186,7 @@ impl OpenDevice {
         self.flush.steps = steps;
     }
 
-    /// Begins to compile a flush with these fates, reduction groups, other pending values, and values asked for next.
+    /// Begins to compile a flush with these fates, reduction groups, other pending values, and further wanted values.
     pub fn begin(
         &mut self,
         (fates, together, others): (&Arc<Fates>, &Arc<ReductionGroups>, &Arc<Others>),

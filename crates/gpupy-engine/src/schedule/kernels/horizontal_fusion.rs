@@ -30,7 +30,7 @@ use std::ops::Range;
 #[derive(Clone)]
 struct Candidate {
     value: Value,
-    /// It will be asked for next, so that it is enough if both read the same elements.
+    /// It is asked for as well, so that it is enough if both read the same elements.
     is_wanted: bool,
 }
 

@@ -138,7 +138,7 @@ impl Schedule {
             [(value, _)] => !in_place::may_take(&device.caps, given.kernel, value, is_unheld),
             _ => true,
         };
-        // Steps that are not known yet may read anything, as may values that are asked for next.
+        // Steps that are not known yet may read anything, as may the other values that are asked for.
         let is_known = self.wanted.is_empty() && device.flush.next.is_empty();
         let is_last = |value: &Value, kernels| {
             let mut others = self.steps.iter().skip(kernels);
