@@ -364,3 +364,20 @@ def test_what_is_made_before_a_loop_is_read_by_turns_that_are_alike(loop):
     # Unlike turns took 980 nodes each (the forest), and cut elsewhere two launches.
     assert stats["nodes_walked"] < 100 * steps, stats["nodes_walked"]
     assert stats["launches"] <= (1.5 if loop is _fire else 3) * steps, stats["launches"]
+
+
+@pytest.mark.parametrize("rows", [8, 30])
+def test_a_part_that_is_looked_at_in_each_step_is_not_computed_from_the_first_one(rows):
+    """Where it is an eighth of the value at most; twice the steps are about twice the operations."""
+
+    def planned(steps):
+        gpupy._gpupy.reconfigure("cpu", strict=True)
+        gpupy.reset_stats()
+        v, looked = gpupy.ones((rows, 31)), 0.0
+        for k in range(steps):
+            v = v + v * 0.25
+            v = gpupy.where(v > 0.5, v - 0.5, v)
+            looked += float(v[k % rows].max())
+        return gpupy.stats().instructions
+
+    assert planned(400) <= 3 * planned(200)

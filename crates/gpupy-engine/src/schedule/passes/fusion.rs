@@ -207,7 +207,7 @@ fn is_behind_much(node: &PendingValue, readers: Readers) -> bool {
     node.outlives
         && node.weight >= T.much_pending
         && planned >= node.len
-        && is_narrow(readers.points(), node.len)
+        && readers.points() <= node.len / T.looked_part
 }
 
 /// Whether a value may be stored for its readers: not if it is never computed inside other kernels, nor if it is cheap
