@@ -67,8 +67,8 @@ fn loop_of(names: usize, body: &str) -> String {
     )
 }
 
-const INT: Given = Given::Number(Kind::Int, true);
-const ARRAY: Given = Given::Array(GivenArray {
+pub(crate) const INT: Given = Given::Number(Kind::Int, true);
+pub(crate) const ARRAY: Given = Given::Array(GivenArray {
     element: ElementType::F64,
     axes: 1,
     is_compact: true,

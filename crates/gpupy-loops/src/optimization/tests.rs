@@ -1,19 +1,8 @@
 //! Checks that are left out are those that hold, and a version runs with all of them where they may not.
 
 use crate::code::Operation;
-use crate::{
-    DotFunctions, ElementType, Given, GivenArray, Kind, Nest, NestVersion, Pause, Reason, flow,
-    layout,
-};
-
-const INT: Given = Given::Number(Kind::Int, true);
-const ARRAY: Given = Given::Array(GivenArray {
-    element: ElementType::F64,
-    axes: 1,
-    is_compact: true,
-    is_writeable: true,
-    is_ours: true,
-});
+use crate::tests::{ARRAY, INT};
+use crate::{DotFunctions, Given, Kind, Nest, NestVersion, Pause, Reason, flow, layout};
 
 extern "C" fn no_dot(_: i64, _: i64, _: i64, _: i64, _: i64) -> i64 {
     0

@@ -39,10 +39,11 @@ impl FlushWindows {
         // Whole values are computed one after another where they are larger than a block: tile by tile through all
         // turns, each turn would keep a value until its last tile is there.
         let is_cut = |value: &Value| !device.tiling_of(value).is_one();
-        let nodes = if below.values.iter().any(is_cut) { 1 } else { T.window_nodes };
-        let turns = (below.values.len() >= T.fewest_windows * nodes.max(NEAR))
-            .then(|| Turns::of(below))
-            .flatten();
+        let count = below.values.len();
+        let are_cut = count >= T.fewest_windows * NEAR && below.values.iter().any(is_cut);
+        let nodes = if are_cut { 1 } else { T.window_nodes };
+        let is_long = are_cut || count >= T.fewest_windows * nodes;
+        let turns = is_long.then(|| Turns::of(below)).flatten();
         let ends = turns.and_then(|turns| turns.windows(demand, below, nodes));
         let mut ends = ends.unwrap_or_default();
         if ends.is_empty() && demand.in_windows {
