@@ -268,8 +268,6 @@ gpupy_core::thresholds! {
     kept_weight: u32 = 4,
     /// The least operations behind a held value of which little is read that is stored for that.
     much_pending: u32 = 64,
-    /// Reading one in so many elements is little: a row of many, but no component of a vector.
-    looked_part: usize = 8,
     /// The points of an operation that take as long to compute as the operation to plan, about a microsecond.
     planned_points: usize = 1000,
     /// Operations that may be computed again for another access to the same value, rather than storing it: about the

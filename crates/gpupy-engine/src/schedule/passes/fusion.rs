@@ -125,9 +125,10 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     let mut names = 0;
     let count = flush.nodes.len();
     let (mut fates, mut reduced) = (vec![Fate::Passes; count], vec![LookedAt::No; count]);
-    let mut readers = vec![Readers::None; count];
+    let (mut readers, mut read) = (vec![Readers::None; count], vec![0usize; count]);
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
+        read[*wanted as usize] = readers[*wanted as usize].points();
     }
     // Readers before their operands.
     for number in (0..flush.nodes.len() as u32).rev() {
@@ -141,7 +142,7 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
                 }
                 LookedAt::OfFew | LookedAt::Itself => true,
             };
-        let lives_on = lives_on || is_behind_much(node, own);
+        let lives_on = lives_on || is_behind_much(node, read[number as usize]);
         fates[number as usize] = match own {
             _ if may_be_stored(node) && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
             _ if node.outlives => Fate::Lasts,
@@ -176,6 +177,8 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
                 let known = &mut reduced[*operand as usize];
                 *known = by_this.max(*known);
             }
+            let points = &mut read[*operand as usize];
+            *points = points.saturating_add(more.points());
             let known = &mut readers[*operand as usize];
             *known = known.and(more, &mut names);
         }
@@ -201,13 +204,14 @@ fn of_parts(readers: Readers, len: usize, parts: PartsRead, name: u32) -> Reader
 }
 
 /// Whether something holds a value of which little is read, and so much is pending behind it that to plan that takes as
-/// long as to compute all: a loop that looks at a row in each step would plan all its steps each time.
-fn is_behind_much(node: &PendingValue, readers: Readers) -> bool {
+/// long as to compute all: a loop that looks at a row in each step would plan all its steps each time. What is read are
+/// the points of all that read it: the components of a vector are all of it, where one kernel reads them, too.
+fn is_behind_much(node: &PendingValue, read: usize) -> bool {
     let planned = (node.weight as usize).saturating_mul(T.planned_points);
     node.outlives
         && node.weight >= T.much_pending
         && planned >= node.len
-        && readers.points() <= node.len / T.looked_part
+        && is_narrow(read, node.len)
 }
 
 /// Whether a value may be stored for its readers: not if it is never computed inside other kernels, nor if it is cheap
@@ -371,6 +375,18 @@ mod tests {
         let mut dropped = row(much);
         dropped[0].outlives = false;
         assert_eq!(stored_of(dropped), [0u64; 0]);
+        // Parts that one kernel reads are counted together: they may be all of it.
+        let parts = |points| {
+            let held = PendingValue { outlives: true, ..map(9 * T.much_pending, &[]) };
+            let part = PendingValue { len: points, points, ..map(1, &[0]) };
+            let all = PendingValue { len: points, points, ..map(3, &[1, 2, 3]) };
+            let mut nodes = vec![held, part.clone(), part.clone(), part, all];
+            number(&mut nodes);
+            nodes[1..].iter_mut().for_each(|node| node.first = 4);
+            stored_of_numbered(nodes)
+        };
+        assert_eq!(parts(LEN / 3), [0u64; 0]);
+        assert_eq!(parts(LEN / 6), [0]);
     }
 
     #[test]
