@@ -225,6 +225,9 @@ gpupy_core::thresholds! {
     window_commands: usize = 1 << 12,
     /// The most pending values beside those of a flush that it may compute, and on the way to them.
     most_others: usize = 256,
+    /// So many of them a flush of few values may have: 400 results of a loop that are read one by one take 12 ms with
+    /// 16, and 45 with 256.
+    fewest_others: usize = 16,
     /// The fewest windows into which a flush is cut that repeats itself: the first two are unlike the others, and a cut
     /// may cost a launch. With 16, a loop's last 120 values were planned 1,500 times each (a double buffer by `out=`).
     fewest_windows: usize = 4,

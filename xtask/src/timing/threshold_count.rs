@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The thresholds of all crates: the fields of their structs, and constants elsewhere.
-const THRESHOLDS: usize = 305;
+const THRESHOLDS: usize = 306;
 
 /// The first words of the documentation of a constant that is a threshold.
 const FIRST_WORDS: [&str; 6] =

@@ -88,7 +88,7 @@ impl<N: Interned> Interner<N> {
 
     /// Those of the reductions that were recorded last that are held.
     pub fn reductions_held(&self) -> Vec<Arc<N>> {
-        // As in `living`.
+        // As in `living_behind`.
         self.reductions().iter().filter_map(Weak::upgrade).collect()
     }
 
@@ -128,14 +128,21 @@ impl<N: Interned> Interner<N> {
         self.table().len()
     }
 
-    /// The living nodes, unless there are so many that looking at all of them would cost more than it can save.
-    pub fn living(&self) -> Vec<Arc<N>> {
+    /// The living nodes that are newer than a name: the oldest so many of them, in order, and the name of the last;
+    /// none where there are so many nodes that looking at all of them would cost more than it can save.
+    pub fn living_behind(&self, id: u64, most: usize) -> (Vec<Arc<N>>, Option<u64>) {
         let table = self.table();
         if table.len() > T.living_looked_at {
-            return Vec::new();
+            return Default::default();
         }
+        let mut newer: Vec<&InternEntry<N>> = table.iter().filter(|e| e.id > id).collect();
+        if newer.len() > most {
+            newer.select_nth_unstable_by_key(most, |e| e.id);
+            newer.truncate(most);
+        }
+        newer.sort_unstable_by_key(|e| e.id);
         // Handles are sorted out, and dropped, after the lock.
-        table.iter().filter_map(|e| e.node.upgrade()).collect()
+        (newer.iter().filter_map(|e| e.node.upgrade()).collect(), newer.last().map(|e| e.id))
     }
 }
 

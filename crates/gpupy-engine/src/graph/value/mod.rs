@@ -23,6 +23,7 @@ use crate::graph::intern::Interner;
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
+use crate::thresholds::T;
 use gpupy_core::op::{Op, Trait};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -46,9 +47,17 @@ pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
 pub(crate) type Expressions = Interner<Node>;
 
 impl Expressions {
-    /// The living expressions that are not computed, unless there are too many to look at.
-    pub fn pending(&self) -> Vec<Value> {
-        pending(self.living())
+    /// The living expressions that are not computed and newer than one, the oldest first, unless there are too many to
+    /// look at. They are looked up as they are asked for, ever more at a time.
+    pub fn pending_behind(&self, first: ValueId) -> impl Iterator<Item = Value> + '_ {
+        let (mut behind, mut most) = (Some(first), T.fewest_others);
+        let parts = std::iter::from_fn(move || {
+            most *= 4;
+            let (found, last) = self.living_behind(behind?, most);
+            behind = last;
+            Some(pending(found))
+        });
+        parts.flatten()
     }
 
     /// The recent reductions that are held and not computed.

@@ -41,21 +41,23 @@ impl PendingGraph {
         let table = demand.value.0.interner.as_ref().filter(|_| !demand.is_window);
         let Some(table) = table else { return };
         let is_wanted = |value: &Value| demand.wanted().any(|wanted| wanted.id() == value.id());
-        let mut values = self.values.iter().zip(&self.outlives);
-        let is_held = values.any(|(value, outlives)| *outlives && !is_wanted(value));
-        let mut found = if is_held {
-            table.pending()
-        } else if most_reductions > 1 && self.values.iter().any(|value| value.reduces().is_some()) {
-            table.pending_reductions()
-        } else {
-            return;
-        };
-        found.sort_unstable_by_key(Value::id);
-        for value in found {
-            // All pending values are looked at, so that the first which reads one of the graph is.
-            if !is_held || self.is_read_by(&value) {
-                self.cone(&value).into_iter().flatten().for_each(|value| self.add_other(value));
+        let values = self.values.iter().zip(&self.outlives);
+        let held = values.filter(|(value, outlives)| **outlives && !is_wanted(value));
+        if let Some(first) = held.map(|(value, _)| value.id()).min() {
+            // To look takes no longer than what was asked for: in a loop all that is pending may be behind each other.
+            let most = self.values.len().clamp(T.fewest_others, T.most_others);
+            for value in table.pending_behind(first) {
+                if self.is_read_by(&value) {
+                    self.add_others(&value, most);
+                }
+                if self.others.len() >= most {
+                    break;
+                }
             }
+        } else if most_reductions > 1 && self.values.iter().any(|value| value.reduces().is_some()) {
+            let mut found = table.pending_reductions();
+            found.sort_unstable_by_key(Value::id);
+            found.iter().for_each(|value| self.add_others(value, T.most_others));
         }
     }
 
@@ -66,14 +68,14 @@ impl PendingGraph {
 
     /// A new value that reads one of the graph, behind those that it reads besides; nothing where none is read, or
     /// where they are more than is looked at, or not regular.
-    fn cone(&self, value: &Value) -> Option<Vec<Value>> {
+    fn cone(&self, value: &Value, most: usize) -> Option<Vec<Value>> {
         let (mut found, mut next, mut reads) = (vec![value.clone()], 0, false);
         let mut seen = FxHashSet::from_iter([value.id()]);
         if self.numbers.contains_key(&value.id()) {
             return None;
         }
         while next < found.len() {
-            if !is_regular(&found[next]) || self.others.len() + found.len() > T.most_others {
+            if !is_regular(&found[next]) || self.others.len() + found.len() > most {
                 return None;
             }
             let operands = found[next].state().operands.clone();
@@ -90,6 +92,11 @@ impl PendingGraph {
         }
         found.sort_unstable_by_key(Value::order);
         reads.then_some(found)
+    }
+
+    /// A value and those that it reads besides, where one of the graph is read and there are at most so many then.
+    fn add_others(&mut self, value: &Value, most: usize) {
+        self.cone(value, most).into_iter().flatten().for_each(|value| self.add_other(value));
     }
 
     fn add_other(&mut self, value: Value) {
@@ -120,4 +127,38 @@ fn is_regular(value: &Value) -> bool {
         Apply(_) | Assign(_) | Call(_) | Gather | Index(_) | Join(_) | Reduce { .. } | Whole(_)
     );
     is_new && is_on_device
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::array::base::{Array, ArrayOrScalar};
+    use crate::record::recorder::Recorder;
+    use gpupy_core::DType;
+    use gpupy_core::op::Op;
+
+    /// What a flush of the first of so many results of a loop, all of them held, sees beside it.
+    fn beside_first_of(turns: usize) -> usize {
+        let recorder = Recorder::default();
+        let mut given = Array::from_bytes(DType::F32, &[8], &[0; 32]).unwrap();
+        let mut results = Vec::new();
+        for _ in 0..turns {
+            let operands = [ArrayOrScalar::Array(&given), ArrayOrScalar::Array(&given)];
+            given = recorder.apply(Op::Mul, &operands).unwrap();
+            let operands = [ArrayOrScalar::Array(&given), ArrayOrScalar::Array(&given)];
+            results.push(recorder.apply(Op::Add, &operands).unwrap().value().unwrap());
+        }
+        let demand = Demand::of(&results[0], 0..8);
+        let mut below = PendingGraph::of(&demand);
+        below.see_others(&demand, 1);
+        below.others.len()
+    }
+
+    #[test]
+    fn what_is_seen_beside_a_flush_grows_with_the_flush_and_not_with_all_that_is_pending() {
+        assert_eq!(beside_first_of(4), 6);
+        assert_eq!(beside_first_of(100), beside_first_of(1000));
+    }
 }
