@@ -94,6 +94,46 @@ def test_arrays_of_gpupys_are_read_and_written_in_place():
     assert view.tolist() == [3, 7, 13, 21]
 
 
+def test_a_loop_is_entered_without_running_code_of_the_values():
+    calls = []
+
+    class Own:
+        def __len__(self):
+            calls.append("len")
+            return 4000
+
+        shape = property(lambda self: (calls.append("shape"), 4000)[1:])
+        __class__ = property(lambda self: calls.append("class") or int)
+
+    f, _ = made("def f(x, o):\n    for i in range(len(o)): x[i] = 1\n    for i in range(o.shape[0]): x[i] = 1\n")
+    for _ in range(3):
+        calls.clear()
+        f(np.zeros(4000), Own())
+        assert calls == ["len", "shape"]
+
+
+def test_what_the_handler_of_a_signal_raises_while_steps_are_counted_is_raised():
+    f, (site,) = made(SUM)
+    f(np.ones(100), 100)
+
+    def handler(*_):
+        raise ValueError("of the handler")
+
+    def steps(_):
+        signal.raise_signal(signal.SIGUSR1)
+        return [].pop()
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        site._steps = steps
+        with pytest.raises(ValueError, match="of the handler"):
+            f(np.ones(100), 100)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    site._steps = None
+    assert f(np.ones(100), 100) == 10_000
+
+
 def test_writes_to_what_was_broadcast_warn():
     f, _ = made("def f(x):\n    for i in range(len(x)): x[i] = 1\n")
     with pytest.warns(DeprecationWarning):

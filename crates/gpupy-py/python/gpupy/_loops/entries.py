@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gpupy import LoopNest, eager
+from .._gpupy import LoopNest, eager, ndarray
 from .._gpupy import jit as _own
 from .._session import written_code
 from .lowering import Lowered
@@ -39,6 +39,9 @@ _OPTIMIZED = 1
 # Packages whose threads save the history of a notebook, and talk to its page.
 _NOTEBOOKS = frozenset(["IPython", "ipykernel", "tornado", "zmq"])
 _MISSING = object()
+# Types whose lengths, shapes and arithmetic run no code of the program.
+_COUNTED = frozenset([bool, int, float, str, bytes, tuple, list, range, np.ndarray, ndarray])
+_SCALARS = frozenset(np.sctypeDict.values())
 # The same code without machine code.
 is_interpreted = False
 
@@ -178,7 +181,8 @@ class Entry:
         def count() -> None:
             nonlocal steps
             values = self._values(frame)
-            if any(getattr(values[number], "ndim", 0) == indices for number, indices in self._single()):
+            single = ((_counted(values[number]), indices) for number, indices in self._single())
+            if any(getattr(array, "ndim", 0) == indices for array, indices in single):
                 steps = self._count(values)
 
         # What is asked of arrays here is no part of the function.
@@ -219,11 +223,11 @@ class Entry:
         """About how many steps there are."""
         if self._steps is None:
             self._steps = eval(f"lambda v: {self._lowered.steps}", {"max": max, "len": len})
-        # NumPy's numbers would warn where they overflow.
-        plain = [one.item() if isinstance(one, np.generic) else one for one in values]
         try:
-            return float(self._steps(plain))
-        except Exception:
+            return float(self._steps(list(map(_counted, values))))
+        except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:
+            if _is_of_handler(error):
+                raise
             return math.inf
 
     def _values(self, frame: FrameType) -> list[Any]:
@@ -291,6 +295,23 @@ class Entry:
             return False
         self._known[name] = code
         return True
+
+
+def _counted(value: Any) -> Any:
+    """A value of which steps are counted: none of another type, whose length is the program's own code."""
+    if type(value) in _SCALARS:
+        # NumPy's numbers would warn where they overflow.
+        return value.item()
+    return value if type(value) in _COUNTED else None
+
+
+def _is_of_handler(error: BaseException) -> bool:
+    """Whether a signal's handler raised it while steps were counted: that has a frame of its own."""
+    at = error.__traceback__
+    depth = 0
+    while at is not None:
+        depth, at = depth + 1, at.tb_next
+    return depth > 2
 
 
 def _meant(frame: FrameType, text: str) -> Any:
