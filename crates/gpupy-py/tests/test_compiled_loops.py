@@ -105,7 +105,9 @@ def test_a_loop_is_entered_without_running_code_of_the_values():
         shape = property(lambda self: (calls.append("shape"), 4000)[1:])
         __class__ = property(lambda self: calls.append("class") or int)
 
-    f, _ = made("def f(x, o):\n    for i in range(len(o)): x[i] = 1\n    for i in range(o.shape[0]): x[i] = 1\n")
+    f, _ = made(
+        "def f(x, o):\n    for i in range(len(o)): x[i] = 1\n    for i in range(o.shape[0]): x[i] = 1\n"
+    )
     for _ in range(3):
         calls.clear()
         f(np.zeros(4000), Own())
