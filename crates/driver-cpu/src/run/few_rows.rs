@@ -78,7 +78,8 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
     let Some(prepared) = known.find(ways) else { return Ok(false) };
     let (plan, kernel) = (&prepared.plan, prepared.kernel());
-    let longest = if kernel.is_some() { T.compiled_row } else { plan.tile };
+    // Machine code needs no scratch rows, and threads share no work that is as little.
+    let longest = if kernel.is_some() { usize::MAX } else { plan.tile };
     let points = (*n as u64).saturating_mul(rows as u64);
     let time = points.saturating_mul(launch_items::cost(plan, kernel.is_some()));
     // Many elements that lie apart are copied together with others.
