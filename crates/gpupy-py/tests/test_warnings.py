@@ -188,3 +188,45 @@ def test_modes_that_ask_for_nothing_are_set_by_numpy_alone(monkeypatch):
     with numpy.errstate(all="ignore"), numpy.errstate(divide="ignore", over="ignore"):
         assert numpy.geterr()["divide"] == "ignore"
     assert not told
+
+
+@pytest.mark.parametrize("how", ["filter", "raise"])
+@pytest.mark.parametrize("dtype", ["u1", "i4", "u8", "f2", "f4", "c8"])
+@pytest.mark.parametrize(
+    "value",
+    [np.float64("nan"), np.float64(1e300), np.float32("inf"), np.int64(70000), 1e300, 1e300 + 2j, 2**70],
+)
+def test_what_an_assignment_stores_before_its_warning_is_raised_is_numpys(dtype, value, how):
+    def stored(xp, write):
+        made, said = xp.ones(4, dtype=dtype), None
+        with warnings.catch_warnings(), np.errstate(all="raise" if how == "raise" else "warn"):
+            warnings.simplefilter("error")
+            try:
+                write(xp, made)
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+        return np.asarray(made).tobytes(), said
+
+    def element(xp, made):
+        made[1] = value
+
+    def slice_of_number(xp, made):
+        made[1:3] = value
+
+    def slice_of_array(xp, made):
+        made[1:3] = np.array([value, 2], dtype=None if isinstance(value, np.generic) else complex)
+
+    def whole(xp, made):
+        made[...] = value
+
+    def picked(xp, made):
+        made[[0, 2]] = value
+
+    def masked(xp, made):
+        made[xp.array([True, False, True, False])] = value
+
+    def filled(xp, made):
+        made.fill(value)
+
+    for write in (element, slice_of_number, slice_of_array, whole, picked, masked, filled):
+        assert stored(gpupy, write) == stored(np, write), write.__name__

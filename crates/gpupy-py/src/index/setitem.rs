@@ -1,7 +1,7 @@
 //! Assignment: writes to lazy arrays.
 //!
 //! Owns [`set`] (`a[key] = value`) and [`output`] (`out=`, in-place operators). Invariant: a refused write leaves
-//! the array unchanged.
+//! the array unchanged, but for a warning that the user made an exception, as in NumPy.
 //!
 //! Not here: which elements a key selects (`basic.rs`), writes by index arrays (`fancy.rs`).
 
@@ -19,9 +19,9 @@ use crate::session::errors::{shape_words, to_py, warn_of_lost_parts};
 use crate::session::python_objects;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::{Array, ArrayOrScalar};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyFloatingPointError, PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt};
+use pyo3::types::{IntoPyDict, PyDict, PyFloat, PyInt};
 
 /// Writes the result of an operation into the array given for it.
 pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
@@ -48,14 +48,45 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
     if dest.size() == 0 && is_array(value)? {
         return set_nothing(dest, value);
     }
-    match source(py, dest.dtype(), dest.ndim(), value)? {
-        AssignSource::Array(array) => {
+    match source(py, dest.dtype(), dest.ndim(), value) {
+        Ok(AssignSource::Array(array)) => {
             check_shape(dest, &array)?;
             warn_of(value, dest.dtype())?;
             write(dest, ArrayOrScalar::Array(&array))
         }
-        AssignSource::Scalar(scalar) => write(dest, ArrayOrScalar::Scalar(scalar)),
+        Ok(AssignSource::Scalar(scalar)) => write(dest, ArrayOrScalar::Scalar(scalar)),
+        Err(error) => {
+            // Objects are cast one by one.
+            if is_array(value)? && !value.getattr("dtype")?.getattr("hasobject")?.is_truthy()? {
+                write_in_spite_of(&error, dest, value)?;
+            }
+            Err(error)
+        }
     }
+}
+
+/// Writes an array, or a number of NumPy's to an element, whose cast warned, where the user made an exception of the
+/// warning: NumPy casts these into their place before it looks whether it has to warn.
+///
+/// # Errors
+/// As of `set`.
+fn write_in_spite_of(error: &PyErr, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    let is_of_cast = error.is_instance_of::<PyRuntimeWarning>(py)
+        || error.is_instance_of::<PyFloatingPointError>(py);
+    if !is_of_cast {
+        return Ok(());
+    }
+    let ignored = [("all", "ignore")].into_py_dict(py)?;
+    let quiet = numpy(py)?.module.bind(py).call_method("errstate", (), Some(&ignored))?;
+    quiet.call_method0("__enter__")?;
+    let again = source(py, dest.dtype(), dest.ndim(), value);
+    quiet.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
+    let again = again?;
+    if let AssignSource::Array(array) = &again {
+        check_shape(dest, array)?;
+    }
+    write(dest, again.arg())
 }
 
 /// Whether a value is an array, of whichever library.
@@ -192,6 +223,9 @@ pub fn set_item(
         set(py, dest, own.as_ref().unwrap_or(value))
     };
     let Err(error) = outcome else { return Ok(()) };
+    if selected.element && value.is_instance(numpy(py)?.generic.bind(py))? {
+        write_in_spite_of(&error, dest, value)?;
+    }
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
         return Err(error);
     }
