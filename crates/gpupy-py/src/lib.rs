@@ -42,7 +42,7 @@ use array::classes::{asked_class, metaclass, subclass, wrap};
 use array::{lazy_scalar, ndarray, recording};
 use compute::{fourier, py_function, scan_sort_matmul, select, ufunc};
 use convert::{dlpack, dtypes};
-use create::{arrays, builtin, external_arrays};
+use create::{arrays, builtin, draws, external_arrays};
 use fallback::{border, call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
@@ -136,6 +136,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(external_arrays::file_array, module)?)?;
     module.add_function(wrap_pyfunction!(external_arrays::read_array, module)?)?;
     module.add_function(wrap_pyfunction!(external_arrays::bytes_read, module)?)?;
+    module.add_function(wrap_pyfunction!(draws::drawn, module)?)?;
     builtin::add(module)?;
     module.add_function(wrap_pyfunction!(arrays::index, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::ramp, module)?)?;

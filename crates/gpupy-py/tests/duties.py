@@ -30,8 +30,8 @@ EVERY_DRIVER = frozenset(
     test_accelerator_counts test_again test_bench test_boundaries test_components test_counts
     test_deterministic test_differential test_doors test_drivers test_equals test_exit test_explain
     test_extents test_flush
-    test_general_reductions test_generators test_host_memory test_interrupt test_jit test_kernel_names
-    test_kernel_points
+    test_general_reductions test_generators test_host_draws test_host_memory test_interrupt test_jit
+    test_kernel_names test_kernel_points
     test_kernels test_known_flushes test_launches test_lend test_long test_loops test_memory test_parted
     test_parts test_processes test_programs test_random_jit test_random_kernels test_random_programs
     test_refusals test_rehearsals test_rewrites test_rows test_saved_files test_small_axes test_thesis

@@ -14,7 +14,7 @@ import pytest
 from pairs import assert_same
 
 import gpupy
-from gpupy._random import by_index, draws
+from gpupy._random import by_index, draws, host_draws
 
 BY_INDEX = tuple(by_index.ROWS)
 SIZES = (0, 1, 2, 3, 7, 1023, 1024, 1025, 2047, 2049, (), (1,), (0, 4), (33, 31), (2, 3, 1025))
@@ -182,10 +182,12 @@ def test_few_numbers_are_numpys_draws_and_counted(auto):
     assert_same(ours.random(1 << 18), theirs.random(1 << 18))
     assert gpupy.stats().fallbacks == 1
     check_state(ours, theirs)
-    # Bits that are not told by an index.
-    ours, theirs = pair("SFC64")
-    assert_same(ours.random(1 << 18), theirs.random(1 << 18))
-    assert gpupy.stats().fallbacks == 2
+    # Bits that are not told by an index are drawn by the host, if it knows them.
+    for bits, counted in (("SFC64", 1), ("MT19937", 2)):
+        ours, theirs = pair(bits)
+        assert_same(ours.random(1 << 18), theirs.random(1 << 18))
+        assert gpupy.stats().fallbacks == counted
+        check_state(ours, theirs)
 
 
 def test_a_release_with_other_streams_draws_by_itself(auto, monkeypatch):
@@ -198,6 +200,11 @@ def test_a_release_with_other_streams_draws_by_itself(auto, monkeypatch):
     ours, theirs = pair("PCG64DXSM")
     monkeypatch.setattr(draws, "_agreeing", {})
     monkeypatch.setitem(by_index.ROWS, "PCG64DXSM", other(by_index.ROWS["PCG64DXSM"]))
+    # The host knows the stream still.
+    assert_same(ours.integers(0, 1 << 40, 1 << 18), theirs.integers(0, 1 << 40, 1 << 18))
+    assert gpupy.stats().fallbacks == 0
+    monkeypatch.setattr(host_draws, "_agreeing", {})
+    monkeypatch.delitem(host_draws._WORDS, "PCG64DXSM")
     assert_same(ours.integers(0, 1 << 40, 1 << 18), theirs.integers(0, 1 << 40, 1 << 18))
     assert gpupy.stats().fallbacks == 1
     # Halves are as they were.

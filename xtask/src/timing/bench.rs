@@ -36,6 +36,9 @@ pub const FORMS: &[CommandForm] = &[
     CommandForm::new("--short-axes", "--families WORD,… --rounds N", |given| {
         script("short axes", &["benches/short_axes.py"], &given.others)
     }),
+    CommandForm::new("--library", "--rows WORD,… --rounds N", |given| {
+        script("library operations", &["benches/library.py"], &given.others)
+    }),
     CommandForm::new("--families", FAMILIES, families),
     CommandForm::new("--loops", LOOPS, |given| {
         script("loops", &["benches/loops.py"], &given.others)

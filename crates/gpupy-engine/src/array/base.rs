@@ -228,12 +228,39 @@ impl Array {
         }
         let refused = || of_array(refused(bytes.len()), shape, dtype);
         let made = Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)?;
-        if bytes.len() >= limit::PAGED_FROM && limit::host_bytes().is_some() {
+        made.noted(bytes.len())
+    }
+
+    /// An array of elements that `write` puts into the room for them, all of them: C order, native endian.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    /// - `OutOfMemory`: there is no room for them; `write` was not called.
+    pub fn from_written<R>(
+        dtype: DType,
+        shape: &[usize],
+        write: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<(Array, R)> {
+        let bytes = checked_size(shape)?.saturating_mul(dtype.size());
+        let mut returned = None;
+        let made = Array::made(dtype, shape, Origin::Given, 0, |room| {
+            returned = Some(write(room));
+            Some(())
+        });
+        let (Some(made), Some(returned)) = (made, returned) else {
+            return Err(of_array(refused(bytes), shape, dtype));
+        };
+        Ok((made.noted(bytes)?, returned))
+    }
+
+    /// This new array, known to what limits memory.
+    fn noted(self, bytes: usize) -> Result<Array> {
+        if bytes >= limit::PAGED_FROM && limit::host_bytes().is_some() {
             // Only a value's memory may go to the disk.
-            made.value()?;
-            note(&made.base);
+            self.value()?;
+            note(&self.base);
         }
-        Ok(made)
+        Ok(self)
     }
 
     /// An array of elements that a reader gives when they are needed, tile by tile.

@@ -360,6 +360,16 @@ def read_array(
     shape: Sequence[int],
     dtype: DTypeLike,
 ) -> ndarray: ...
+def drawn(
+    generator: str,
+    state: tuple[Sequence[int], bool, int],
+    kind: str,
+    parameters: Sequence[float],
+    interval: tuple[int, int] | None,
+    layers: Sequence[bytes],
+    shape: Sequence[int],
+    dtype: DTypeLike,
+) -> tuple[ndarray, tuple[list[int], bool, int]]: ...
 def fourier(
     array: object, n: object, axis: object, is_real: bool, is_forward: bool, norm: object
 ) -> ndarray | None: ...

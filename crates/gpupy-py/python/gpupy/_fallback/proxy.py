@@ -9,6 +9,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+import numpy as np
+
 from .._classes.texts import TextOf
 from .._gpupy import call, wrap
 from .hosts import to_host
@@ -108,14 +110,19 @@ def _wrapped(theirs: Any) -> Any:
 _KEYED = {"CClass": "c_", "MGridClass": "mgrid", "OGridClass": "ogrid", "RClass": "r_"}
 
 
+# Classes whose methods stay the same ones: they are C's. Making one takes longer than NumPy's call of it.
+_FIXED = (np.random.Generator, np.random.RandomState)
+
+
 class Proxy:
-    __slots__ = ("_object",)
+    __slots__ = ("_methods", "_object")
     __doc__ = TextOf(
         "The object itself, with arrays of ours going in and coming out.", lambda own: own._object.__doc__
     )
 
     def __init__(self, value: Any) -> None:
         object.__setattr__(self, "_object", value)
+        object.__setattr__(self, "_methods", {} if type(value) in _FIXED else None)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type[Any]:
@@ -126,9 +133,15 @@ class Proxy:
         return self._object
 
     def __getattr__(self, name: str) -> Any:
+        known = self._methods
+        if known is not None and name in known:
+            return known[name]
         value = getattr(self._object, name)
         if callable(value) and not isinstance(value, type):
-            return _Method(self._object, name, value)
+            made = _Method(self._object, name, value)
+            if known is not None:
+                known[name] = made
+            return made
         return wrap(value)
 
     def __setattr__(self, name: str, value: Any) -> None:

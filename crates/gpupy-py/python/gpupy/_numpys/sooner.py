@@ -25,6 +25,7 @@ FEW = {
     **dict.fromkeys(("histogram2d", "histogramdd", "ravel_multi_index", "unravel_index"), 1 << 17),
     # Draws of `gpupy.random`.
     **dict.fromkeys(("integers", "random", "uniform"), 1 << 17),
+    **dict.fromkeys(("exponential", "normal", "standard_exponential", "standard_normal"), 1 << 14),
 }
 _LITTLE = 32768
 # Functions that no number of elements makes faster on the driver `cpu`, each with the reason.

@@ -76,8 +76,8 @@ def _shifts(xp: ModuleType) -> Any:
 def _of_pcg(factor: int, steps_first: bool, output: Callable[[Any, Any], Any]) -> Row:
     """A PCG with a multiplier; ``steps_first`` says that a word is of the state after its step."""
 
-    def rows_of(state: State, count: int, times: int, xp: ModuleType) -> Any:
-        """Rows of words, each of them so many times; the last row is as long as the others."""
+    def rows_of(state: State, count: int, times: int, xp: ModuleType, of: Callable[[Any], Any]) -> Any:
+        """So many words, each so many times, as rows of which ``of`` makes the result."""
         x, c = state["state"]["state"], state["state"]["inc"]
         if steps_first:
             x = (x * factor + c) & WHOLE
@@ -86,17 +86,25 @@ def _of_pcg(factor: int, steps_first: bool, output: Callable[[Any, Any], Any]) -
         first = total(product(rows, pair(slope)), pair(x))
         slopes = total(product(first, pair(factor - 1)), pair(c))
         table = _columns(factor, times, xp)
-        given = [xp.asarray(each[:, np.newaxis]) for each in (*first, *slopes)]
-        found = total(product(table[:2], (given[2], given[3]), table[2:]), (given[0], given[1]))
-        return output(*found)
+
+        def made(start: int, end: int) -> Any:
+            given = [xp.asarray(each[start:end, np.newaxis]) for each in (*first, *slopes)]
+            found = total(product(table[:2], (given[2], given[3]), table[2:]), (given[0], given[1]))
+            return of(output(*found)).reshape(-1)
+
+        # A part of the last row alone: of a part of all, each element's row and column would be divided out.
+        whole, rest = divmod(count, _COLUMNS)
+        parts = [made(0, whole)] if whole else []
+        if rest:
+            parts.append(made(whole, whole + 1)[: times * rest])
+        return parts[0] if len(parts) == 1 else xp.concatenate(parts)
 
     def words(state: State, count: int, xp: ModuleType) -> Any:
-        return rows_of(state, count, 1, xp).reshape(-1)[:count]
+        return rows_of(state, count, 1, xp, lambda found: found)
 
     def halves(state: State, count: int, xp: ModuleType) -> Any:
         # A word is computed twice, which takes less than to store it.
-        found = rows_of(state, count, 2, xp) >> _shifts(xp)
-        return found.astype(np.uint32).reshape(-1)[: 2 * count]
+        return rows_of(state, count, 2, xp, lambda found: (found >> _shifts(xp)).astype(np.uint32))
 
     def after(state: State, count: int) -> tuple[dict[str, Any], int]:
         c = state["state"]["inc"]

@@ -4,7 +4,8 @@ Owns ``method_of`` and ``Draw``, a call's numbers as a function of words. A draw
 until its values are needed, and moves the generator's state at the call, as NumPy's does. ``integers`` is
 recorded where the number of values is a power of two, so that no word is rejected. Invariant: where NumPy's
 release draws other numbers than these, a trial finds it, and NumPy draws. Not here: words (``by_index.py``),
-draws of few numbers and all other methods, which are NumPy's.
+numbers that the host draws at the call (``host_draws.py``), draws of few numbers and all other methods, which
+are NumPy's.
 """
 
 import math
@@ -18,13 +19,16 @@ import numpy as np
 
 import gpupy
 
-from .._creation.orders import shape_of
+from .._fallback import policy
 from .._fallback.through_numpy import through_numpy
 from .._gpupy import is_lazy, ndarray
 from .._gpupy import jit as _own
 from .._numpys import sooner
+from . import host_draws
+from .arguments import NUMBERS, extents
 from .by_index import ROWS, Row, State
 from .generators import bits_of_ours
+from .host_draws import same_state
 
 
 @dataclass(frozen=True)
@@ -40,21 +44,13 @@ class Draw:
     out: Any = None
 
 
-def _extents(size: Any) -> tuple[int, ...] | None:
-    """A size as a shape; ``None`` for none, and where NumPy has to judge it."""
-    for each in size if type(size) in (tuple, list) else (size,):
-        if isinstance(each, (bool, np.bool)):
-            return None
-    return shape_of(size)
-
-
 def _random(size: Any = None, dtype: Any = np.float64, out: Any = None) -> Draw | None:
     dtype = np.dtype(dtype)
     if out is not None:
         fits = type(out) is ndarray and out._lazy and out.dtype == dtype and out._c_contiguous
-        if not fits or not out.flags.writeable or (size is not None and _extents(size) != out.shape):
+        if not fits or not out.flags.writeable or (size is not None and extents(size) != out.shape):
             return None
-    shape = _extents(size) if out is None else out.shape
+    shape = extents(size) if out is None else out.shape
     if shape is None or dtype not in _FLOATS:
         return None
     return Draw(shape, *_FLOATS[dtype], (("dtype", dtype),), out)
@@ -73,14 +69,13 @@ _FLOATS: dict[Any, tuple[np.dtype[Any], Callable[[Any], Any]]] = {
     np.dtype(np.float64): (np.dtype(np.uint64), _double),
     np.dtype(np.float32): (np.dtype(np.uint32), _single),
 }
-_NUMBERS = (int, float, np.integer, np.floating)
 
 
 def _uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Draw | None:
     if isinstance(low, ndarray) or isinstance(high, ndarray):
         return _between_arrays(low, high, size)
-    shape = _extents(size)
-    if not isinstance(low, _NUMBERS) or not isinstance(high, _NUMBERS) or shape is None:
+    shape = extents(size)
+    if not isinstance(low, NUMBERS) or not isinstance(high, NUMBERS) or shape is None:
         return None
     first, length = np.float64(low), np.float64(float(high) - float(low))
     if not (np.isfinite(length) and length >= 0):
@@ -98,11 +93,11 @@ def _between_arrays(low: Any, high: Any, size: Any) -> Draw | None:
     ends = [low, high]
     for end in ends:
         is_ours = type(end) is ndarray and end._lazy and end.dtype.kind in "biuf"
-        if not is_ours and not isinstance(end, _NUMBERS):
+        if not is_ours and not isinstance(end, NUMBERS):
             return None
     low, high = (e.astype(np.float64) if isinstance(e, ndarray) else np.float64(e) for e in ends)
     length = high - low
-    shape = (length.shape or None) if size is None else _extents(size)
+    shape = (length.shape or None) if size is None else extents(size)
     try:
         if shape is None or np.broadcast_shapes(shape, length.shape) != shape:
             return None
@@ -118,7 +113,7 @@ def _between_arrays(low: Any, high: Any, size: Any) -> Draw | None:
 def _integers(
     low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Draw | None:
-    dtype, shape = np.dtype(dtype), _extents(size)
+    dtype, shape = np.dtype(dtype), extents(size)
     if dtype.kind not in "iu" or not dtype.isnative or shape is None:
         return None
     if not all(isinstance(end, (int, np.integer)) for end in ((low,) if high is None else (low, high))):
@@ -150,45 +145,77 @@ _METHODS: dict[str, Callable[..., Draw | None]] = {
 
 
 # Where a call has its size.
-_SIZES = {"integers": 2, "random": 0, "uniform": 2}
+_SIZES = {
+    **dict.fromkeys(("integers", "normal", "uniform"), 2),
+    **dict.fromkeys(("random", "standard_exponential", "standard_normal"), 0),
+    "exponential": 1,
+}
 
 
 def method_of(generator: Any, name: str, theirs: Any) -> Callable[..., Any] | None:
-    """The method of a generator that draws by drivers where they do it sooner, or else NumPy's."""
-    read = _METHODS.get(name)
-    if read is None or not isinstance(generator, np.random.Generator):
+    """The method of a generator that draws by drivers or in bulk where this is sooner, or else NumPy's."""
+    if name not in _SIZES or not isinstance(generator, np.random.Generator):
         return None
     if getattr(type(generator), name) is not getattr(np.random.Generator, name):
         # A program's own.
         return None
     numpys = through_numpy(name, theirs)
+    at = _SIZES[name]
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        made = _drawn(generator, name, read, args, kwargs)
+        if policy.is_allowed():
+            # Most calls are small, and go on at once.
+            size = args[at] if len(args) > at else kwargs.get("size")
+            is_small = size <= _FEW if type(size) is int else size is None and not args and not kwargs
+            if is_small:
+                return numpys(*args, **kwargs)
+        made = _drawn(generator, name, args, kwargs)
         return numpys(*args, **kwargs) if made is None else made
 
     return method
 
 
-def _drawn(
-    generator: Any, name: str, read: Callable[..., Draw | None], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """The numbers as an expression, or ``None`` where they are NumPy's."""
+def _drawn(generator: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The numbers of a call, or ``None`` where they are NumPy's."""
     at = _SIZES[name]
     size = args[at] if len(args) > at else kwargs.get("size")
-    if (size is None and name == "integers") or not (args or kwargs):
-        return None
-    # Most calls are small, and go on at once.
-    if type(size) is int and sooner.is_numpys(name, _Size(size)):
+    if (size is None and name not in _OF_ARRAYS) or not (args or kwargs):
         return None
     if _own.is_recording():
         # It is for what records to say what becomes of it.
         return None
     try:
-        draw = read(*args, **kwargs)
+        for way in (_by_index, _by_host):
+            made = way(generator, name, args, kwargs)
+            if made is not None:
+                return made
     except (TypeError, ValueError, OverflowError):
         # NumPy has the words.
+        pass
+    return None
+
+
+# Methods whose arguments may be arrays, or have the results' extents.
+_OF_ARRAYS = frozenset(("random", "uniform"))
+# The numbers of a small call, which are NumPy's by any method.
+_FEW = min(sooner.FEW[name] for name in _SIZES)
+
+
+def _by_host(generator: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers that the host draws in bulk."""
+    draw = host_draws.METHODS[name](*args, **kwargs)
+    if draw is None:
         return None
+    count = math.prod(draw.shape)
+    if not 0 < count <= _MOST or sooner.is_numpys(name, _Size(count)):
+        return None
+    return host_draws.drawn(generator, name, draw)
+
+
+def _by_index(generator: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers that drivers compute by their index."""
+    read = _METHODS.get(name)
+    draw = None if read is None else read(*args, **kwargs)
     if draw is None or not is_lazy(draw.unit):
         return None
     count = math.prod(draw.shape)
@@ -279,10 +306,4 @@ def _agrees(kind: type[Any], row: Row, name: str, call: dict[str, Any]) -> bool:
     with np.errstate(all="ignore"):
         numbers = draw.number(found[0])
     want = getattr(theirs, name)(**call, size=_TRIED)
-    return bool(numbers.dtype == want.dtype and (numbers == want).all()) and _same(found[1], bits.state)
-
-
-def _same(ours: Any, theirs: Any) -> bool:
-    if isinstance(theirs, dict):
-        return ours.keys() == theirs.keys() and all(_same(ours[key], value) for key, value in theirs.items())
-    return bool(np.all(ours == theirs))
+    return bool(numbers.dtype == want.dtype and (numbers == want).all()) and same_state(found[1], bits.state)

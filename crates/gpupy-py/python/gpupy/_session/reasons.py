@@ -32,8 +32,8 @@ OF_NAMES = {
 
 OF_MODULES = {
     "numpy.random": (
-        "a seed gives its numbers, one after another; what drivers draw by index of generators is in "
-        "`docs/functions.md`"
+        "a seed gives its numbers, one after another; what drivers draw by index, and the host in bulk, "
+        "is in `docs/functions.md`"
     ),
     "numpy.ma": "its Python, run over arrays of gpupy (`docs/masked.md`)",
     "numpy.strings": "strings are NumPy's own dtype",
