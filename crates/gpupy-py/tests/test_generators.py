@@ -63,6 +63,7 @@ DRAWS += [("i2", 16), ("u2", 5), ("u1", 8), ("i1", 1)]
 
 @pytest.mark.parametrize("bits", BY_INDEX)
 def test_what_is_drawn_by_index_is_numpys_between_other_calls(forbidding, bits):
+    gpupy.reset_stats()
     for seed, draw in enumerate(DRAWS):
         generators = ours, theirs = pair(bits, seed)
         late = []

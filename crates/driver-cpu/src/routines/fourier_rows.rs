@@ -140,8 +140,12 @@ fn transformed<T: Float>(
     let rows = BatchRows::of(launch);
     // Four operations a nanosecond, roughly.
     let time = (launch.call.cost(launch.shape.iter().product()) / 4.0) as u64;
-    let work =
-        |count: usize, spare: [Vec<f64>; 4]| RowWork::<T>::new(&plan, kind, scale, count, spare);
+    // Of rows that lie side by side, more are a longer part of each page and of each line: the planes may leave the
+    // second cache for that.
+    let plane = if rows.are_side_by_side() { 2 * PLANE } else { PLANE };
+    let work = |count: usize, spare: [Vec<f64>; 4]| {
+        RowWork::<T>::new(&plan, kind, scale, [count, plane], spare)
+    };
     match &plan.complex {
         ComplexPlan::Long(long) => {
             let mut work = work(1, std::mem::take(&mut plans.spare))?;
@@ -207,6 +211,14 @@ impl<'a> BatchRows<'a> {
         self.extents.iter().product()
     }
 
+    /// Whether a row's neighbour is nearer than its next point, in the operand and in the result.
+    fn are_side_by_side(&self) -> bool {
+        [&self.from, &self.to].iter().all(|line| {
+            let step = |axis: usize| line.access.strides[axis].unsigned_abs();
+            self.axes.last().is_some_and(|axis| step(*axis) < step(self.axis))
+        })
+    }
+
     /// The rows of the operand and of the result from a number on, and how many there are.
     fn neighbours_at(&self, number: usize) -> (Neighbours, Neighbours, usize) {
         let mut point = Point::from_elem(0, self.rank);
@@ -240,12 +252,12 @@ impl<'a, T: Float> RowWork<'a, T> {
         plan: &'a FourierRowPlan,
         kind: TransformKind,
         scale: f64,
-        rows: usize,
+        [rows, plane]: [usize; 2],
         mut planes: [Vec<f64>; 4],
     ) -> Result<RowWork<'a, T>> {
         // Of half a spectrum there is one point more.
         let room = plan.complex.room(plan.points).max(plan.points + 1);
-        let beside = (PLANE / room).clamp(1, BESIDE).min(rows);
+        let beside = (plane / room).clamp(1, BESIDE).min(rows);
         for plane in &mut planes {
             // There may be one from the last time, with other numbers.
             if plane.len() < plane_len(room * beside) {
