@@ -18,7 +18,7 @@ _LAYERS = 256
 # Halves of words in a Mersenne Twister's state.
 _HALVES = 624
 # From units, thresholds are known up to so much.
-_NEAR = 64
+_NEAR = 16
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,9 @@ def _are_inside(ziggurat: _Ziggurat, units: Any, bits: Any) -> Any:
         at = 0
         for _ in words:
             # A word that is taken alone leaves two.
-            left = next(k for k, number in enumerate([*drawn[at + 1 :], None]) if number != known)
-            found.append(left == 2)
-            at += 1 + left
+            end = at + 1
+            while end < len(drawn) and drawn[end] == known:
+                end += 1
+            found.append(end - at == 3)
+            at = end
     return np.array(found)
