@@ -1,7 +1,7 @@
 //! Which checks of a nest's code always hold: a range analysis of integers, by the differences of two.
 //!
 //! Owns [`Assumption`] and [`without_proven_checks`]. Each value is bound once (`numbered_values.rs`); what is asked is
-//! whether `a - b <= c`. It follows from offsets by constants, from tests and checks on each way there,
+//! whether `a - b <= c`, a claim. It follows from offsets by constants, from tests and checks on each way there,
 //! from the kinds of values, for what changes in a loop from its first value and from one round to the next, and from
 //! what words of the state are at the entry. The latter are assumptions, which a run is asked first. Invariant: where
 //! all assumptions hold, a check that is left out would have held. Not here: what is done where they do not hold
@@ -82,14 +82,37 @@ enum Proven {
 /// A place in the code: a block, and how many operations of it were done.
 type CodePlace = (usize, usize);
 
+/// `left - right <= most` at a place, and how many others it is to prove.
+#[derive(Clone, Copy)]
+struct Claim {
+    left: ValueNumber,
+    right: ValueNumber,
+    most: i128,
+    place: CodePlace,
+    depth: usize,
+}
+
+impl Claim {
+    /// A claim of other values, one step further, from which this one follows.
+    fn between(self, left: ValueNumber, right: ValueNumber, most: i128) -> Self {
+        Self { left, right, most, depth: self.depth + 1, ..self }
+    }
+
+    /// The same of values that are no other ones and a constant.
+    fn without_offsets(self, values: &NumberedValues) -> Self {
+        let ((left, more), (right, less)) = (values.offset(self.left), values.offset(self.right));
+        Self { left, right, most: self.most - more + less, ..self }
+    }
+}
+
 struct Prover<'a> {
     values: &'a NumberedValues,
     // By block, itself for the first.
     dominators: Vec<usize>,
     state: &'a [u64],
     assumptions: Vec<Assumption>,
-    // Differences that are being proven for one round of a loop less.
-    open: Vec<(ValueNumber, ValueNumber, i128)>,
+    // Claims that are being proven for one round of a loop less.
+    open: Vec<Claim>,
     // Differences that did not follow in a block, or are being tried, with the greatest number.
     tried: FxHashMap<(ValueNumber, ValueNumber, usize), i128>,
     steps: usize,
@@ -137,20 +160,13 @@ impl Prover<'_> {
         self.steps = 0;
         self.open.clear();
         self.tried.clear();
-        self.follows(a, b, most, place, 0)
+        self.follows(Claim { left: a, right: b, most, place, depth: 0 })
     }
 
-    /// The same; what was assumed in vain is forgotten.
-    fn follows(
-        &mut self,
-        a: ValueNumber,
-        b: ValueNumber,
-        most: i128,
-        place: CodePlace,
-        depth: usize,
-    ) -> bool {
+    /// The same of a claim; what was assumed in vain is forgotten.
+    fn follows(&mut self, claim: Claim) -> bool {
         let (assumed, open) = (self.assumptions.len(), self.open.len());
-        let found = self.tried(a, b, most, place, depth);
+        let found = self.tried(claim);
         self.open.truncate(open);
         if !found {
             self.assumptions.truncate(assumed);
@@ -158,35 +174,28 @@ impl Prover<'_> {
         found
     }
 
-    fn tried(
-        &mut self,
-        a: ValueNumber,
-        b: ValueNumber,
-        most: i128,
-        place: CodePlace,
-        depth: usize,
-    ) -> bool {
+    fn tried(&mut self, claim: Claim) -> bool {
         let values = self.values;
-        let ((a, more), (b, less)) = (values.offset(a), values.offset(b));
-        let most = most - more + less;
-        let (of_a, of_b) = (values.range(a), values.range(b));
-        if a == b {
+        let claim = claim.without_offsets(values);
+        let Claim { left, right, most, place, depth } = claim;
+        let (of_left, of_right) = (values.range(left), values.range(right));
+        if left == right {
             return most >= 0;
         }
-        if of_a.1 - of_b.0 <= most {
+        if of_left.1 - of_right.0 <= most {
             return true;
         }
-        if of_a.0 - of_b.1 > most {
+        if of_left.0 - of_right.1 > most {
             return false;
         }
         self.steps += 1;
         if depth > DEPTH || self.steps > STEPS {
             return false;
         }
-        if let Some(&(.., known)) = self.open.iter().find(|one| (one.0, one.1) == (a, b)) {
-            return most >= known;
+        if let Some(known) = self.open.iter().find(|one| (one.left, one.right) == (left, right)) {
+            return most >= known.most;
         }
-        if let (Some(left), Some(right)) = (values.entered(a), values.entered(b)) {
+        if let (Some(left), Some(right)) = (values.entered(left), values.entered(right)) {
             let assumption = Assumption { left, right, most };
             let holds = assumption.holds(self.state);
             if holds && !self.assumptions.contains(&assumption) {
@@ -194,42 +203,33 @@ impl Prover<'_> {
             }
             return holds;
         }
-        let known = self.tried.entry((a, b, place.0)).or_insert(i128::MIN);
+        let known = self.tried.entry((left, right, place.0)).or_insert(i128::MIN);
         if most <= *known {
             return false;
         }
         *known = most;
-        let found = self.by_facts(a, b, most, place, depth)
-            || self.by_remainder(a, b, most, place, depth)
-            || self.by_rounds(a, b, most, depth);
+        let found = self.by_facts(claim) || self.by_remainder(claim) || self.by_rounds(claim);
         if found {
-            self.tried.remove(&(a, b, place.0));
+            self.tried.remove(&(left, right, place.0));
         }
         found
     }
 
-    fn by_facts(
-        &mut self,
-        a: ValueNumber,
-        b: ValueNumber,
-        most: i128,
-        place: CodePlace,
-        depth: usize,
-    ) -> bool {
+    fn by_facts(&mut self, claim: Claim) -> bool {
         let values = self.values;
-        let (mut block, mut done) = place;
+        let (mut block, mut done) = claim.place;
         loop {
             for &(at, KnownDifference { left, right, most: known }) in &values.facts[block] {
                 if at > done {
                     continue;
                 }
                 let ((left, more), (right, less)) = (values.offset(left), values.offset(right));
-                let known = known - more + less;
                 // left - right <= known.
-                if left == a && self.follows(right, b, most - known, place, depth + 1)
-                    || right == b
-                        && left != a
-                        && self.follows(a, left, most - known, place, depth + 1)
+                let rest = claim.most - (known - more + less);
+                if left == claim.left && self.follows(claim.between(right, claim.right, rest))
+                    || right == claim.right
+                        && left != claim.left
+                        && self.follows(claim.between(claim.left, left, rest))
                 {
                     return true;
                 }
@@ -243,37 +243,32 @@ impl Prover<'_> {
     }
 
     /// What is left by a positive divisor is below it, and not negative.
-    fn by_remainder(
-        &mut self,
-        a: ValueNumber,
-        b: ValueNumber,
-        most: i128,
-        place: CodePlace,
-        depth: usize,
-    ) -> bool {
-        let is_positive = |prover: &mut Self, by| prover.follows(ZERO, by, -1, place, depth + 1);
-        if let Numbered::Remainder(by) = self.values.values[a]
+    fn by_remainder(&mut self, claim: Claim) -> bool {
+        let Claim { left, right, most, .. } = claim;
+        let is_positive = |prover: &mut Self, by| prover.follows(claim.between(ZERO, by, -1));
+        if let Numbered::Remainder(by) = self.values.values[left]
             && is_positive(self, by)
-            && self.follows(by, b, most + 1, place, depth + 1)
+            && self.follows(claim.between(by, right, most + 1))
         {
             return true;
         }
-        matches!(self.values.values[b], Numbered::Remainder(by) if is_positive(self, by))
-            && self.follows(a, ZERO, most, place, depth + 1)
+        matches!(self.values.values[right], Numbered::Remainder(by) if is_positive(self, by))
+            && self.follows(claim.between(left, ZERO, most))
     }
 
     /// By all values that one has where ways meet; the other one is the same on all of them.
-    fn by_rounds(&mut self, a: ValueNumber, b: ValueNumber, most: i128, depth: usize) -> bool {
+    fn by_rounds(&mut self, claim: Claim) -> bool {
         let values = self.values;
-        for (met, other, is_left) in [(a, b, true), (b, a, false)] {
+        for (met, other) in [(claim.left, claim.right), (claim.right, claim.left)] {
             let Numbered::Met(block, inputs) = &values.values[met] else { continue };
             if !self.is_before(values.blocks[other], *block) {
                 continue;
             }
-            self.open.push((a, b, most));
+            self.open.push(claim);
             let holds = inputs.iter().all(|&(from, input)| {
-                let (a, b) = if is_left { (input, other) } else { (other, input) };
-                self.follows(a, b, most, (from, usize::MAX), depth + 1)
+                let (left, right) = if met == claim.left { (input, other) } else { (other, input) };
+                let place = (from, usize::MAX);
+                self.follows(Claim { place, ..claim.between(left, right, claim.most) })
             });
             self.open.pop();
             if holds {
