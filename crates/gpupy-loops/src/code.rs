@@ -40,6 +40,10 @@ pub enum Integer {
     FloorDiv,
     /// Of that.
     Mod,
+    /// `Mod` of what is not negative and below twice a positive divisor.
+    ModBelowTwice,
+    /// `Mod` of what is below a positive divisor, and not below the same with a minus.
+    ModFromMinus,
 }
 
 /// Arithmetic of floating-point numbers.
@@ -120,6 +124,12 @@ pub enum Operation {
     Write(ElementType, Slot, Slot),
     /// Asks from time to time whether to go on.
     Poll,
+    /// Counts some rounds at once: 1 where more of them are left until it is asked, else 0, and it is asked next time.
+    Take(Slot, i64),
+    /// 1 where a floating-point number is neither infinite nor NaN, else 0.
+    IsFinite(Slot, Slot),
+    /// 1 where an integer is not negative, and below another one that is not; else 0.
+    IsBelow(Slot, Slot, Slot),
 }
 
 impl Operation {
@@ -147,6 +157,9 @@ impl Operation {
             | Operation::Fetch(to, _)
             | Operation::Within(to, ..)
             | Operation::Address(to, ..)
+            | Operation::Take(to, _)
+            | Operation::IsFinite(to, _)
+            | Operation::IsBelow(to, ..)
             | Operation::Read(_, to, _) => to,
             Operation::Require(_)
             | Operation::Quiet(..)
@@ -160,8 +173,11 @@ impl Operation {
     /// Calls a function with each slot that it reads.
     pub fn read(&self, mut each: impl FnMut(Slot)) {
         match self {
-            Operation::Int(..) | Operation::Double(..) | Operation::Fetch(..) | Operation::Poll => {
-            }
+            Operation::Int(..)
+            | Operation::Double(..)
+            | Operation::Fetch(..)
+            | Operation::Poll
+            | Operation::Take(..) => {}
             Operation::Copy(_, a)
             | Operation::Plain(_, _, a)
             | Operation::ToDouble(_, a)
@@ -171,6 +187,7 @@ impl Operation {
             | Operation::Bits(_, a)
             | Operation::Call1(_, _, a)
             | Operation::Require(a)
+            | Operation::IsFinite(_, a)
             | Operation::Read(_, _, a) => each(*a),
             Operation::Integer(_, _, a, b)
             | Operation::Checked(_, _, a, b)
@@ -180,6 +197,7 @@ impl Operation {
             | Operation::CallIntegers(_, _, a, b)
             | Operation::Within(_, a, b)
             | Operation::Inside(a, b)
+            | Operation::IsBelow(_, a, b)
             | Operation::Write(_, a, b) => [*a, *b].into_iter().for_each(each),
             Operation::CallRow(_, _, given) => given.iter().copied().for_each(each),
             Operation::Select(_, a, b, c) => [*a, *b, *c].into_iter().for_each(each),
@@ -236,6 +254,8 @@ pub struct Block {
     pub operations: Vec<Operation>,
     /// Where it goes on.
     pub end: BlockEnd,
+    /// Whether it is seldom reached.
+    pub is_cold: bool,
 }
 
 /// Why a nest is left in its midst.

@@ -209,6 +209,15 @@ impl Machine<'_, '_> {
             }
             Operation::Read(element, to, place) => self.read(element, to, place),
             Operation::Write(element, place, value) => self.write(element, place, value),
+            Operation::Take(to, rounds) => {
+                let is_taken = self.pause.take(rounds);
+                self.put_int(to, is_taken.into());
+            }
+            Operation::IsFinite(to, from) => self.put_int(to, self.float(from).is_finite().into()),
+            Operation::IsBelow(to, index, extent) => {
+                let is_below = (self.int(index) as u64) < self.int(extent) as u64;
+                self.put_int(to, is_below.into());
+            }
             Operation::Poll => {
                 if !self.pause.step() {
                     return Err(HasLeft);
@@ -267,7 +276,7 @@ fn integer(does: Integer, a: i64, b: i64) -> i64 {
             let (quotient, rest) = (a.wrapping_div(b), a.wrapping_rem(b));
             quotient - i64::from(rest != 0 && (rest < 0) != (b < 0))
         }
-        Integer::Mod => {
+        Integer::Mod | Integer::ModBelowTwice | Integer::ModFromMinus => {
             let rest = a.wrapping_rem(b);
             if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
         }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Runs a nest by both; gives the reason and the statement of the exit, and the names' words.
-fn check(
+pub(crate) fn check(
     text: &str,
     given: &[Given],
     words: &[u64],
@@ -49,16 +49,16 @@ fn check(
     (first.0, first.1, first.2.clone())
 }
 
-fn name(number: usize) -> String {
+pub(crate) fn name(number: usize) -> String {
     format!(r#"{{"Name":{number}}}"#)
 }
 
-fn assign(number: usize, target: usize, value: &str) -> String {
+pub(crate) fn assign(number: usize, target: usize, value: &str) -> String {
     format!(r#"{{"number":{number},"does":{{"Assign":[[{{"Name":{target}}}],{value}]}}}}"#)
 }
 
 /// `for names[0] in range(names[1]): body`, with names by number.
-fn loop_of(names: usize, body: &str) -> String {
+pub(crate) fn loop_of(names: usize, body: &str) -> String {
     let names: Vec<_> = (0..names).map(|number| format!("\"n{number}\"")).collect();
     let head = name(1);
     format!(

@@ -9,7 +9,10 @@ use crate::code::{Code, Exit};
 use crate::flow::Flow;
 use crate::interpreter::interpret;
 use crate::machine::MachineCode;
-use crate::optimization::{Assumption, without_choosing_branches, without_proven_checks};
+use crate::optimization::{
+    Assumption, with_unrolled_loops, without_choosing_branches, without_constant_loops,
+    without_proven_checks,
+};
 use crate::pause::Pause;
 use crate::row_functions::DotFunctions;
 use crate::versions::{self, Given};
@@ -50,10 +53,14 @@ impl NestVersion {
         is_interpreted: bool,
     ) -> Option<Self> {
         let mut code = versions::code(flow, given, products)?;
+        without_constant_loops(&mut code);
         without_choosing_branches(&mut code);
         let all = code.clone();
         let ranges = versions::ranges(given, flow.loops.len());
         let assumptions = without_proven_checks(&mut code, &ranges, state);
+        // Without their checks more branches only choose.
+        without_choosing_branches(&mut code);
+        with_unrolled_loops(&mut code);
         let all = (!assumptions.is_empty()).then(|| (all, OnceLock::new()));
         Some(Self { proven: Runnable::new(code, is_interpreted), assumptions, all, is_interpreted })
     }
@@ -71,9 +78,12 @@ impl NestVersion {
     /// What is right for a state.
     fn runnable(&self, state: &[u64]) -> &Runnable {
         match &self.all {
-            Some((code, all)) if !self.assumptions.iter().all(|one| one.holds(state)) => {
-                all.get_or_init(|| Runnable::new(code.clone(), self.is_interpreted))
-            }
+            Some((code, all)) if !self.assumptions.iter().all(|one| one.holds(state)) => all
+                .get_or_init(|| {
+                    let mut code = code.clone();
+                    with_unrolled_loops(&mut code);
+                    Runnable::new(code, self.is_interpreted)
+                }),
             _ => &self.proven,
         }
     }

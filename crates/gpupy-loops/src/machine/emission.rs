@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::exit_words::ExitWords;
 use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
-use crate::kinds::{ElementType, SlotClass};
+use crate::kinds::SlotClass;
 use crate::optimization::BlockGraph;
 use crate::pause::FIRST_ROUNDS;
 
@@ -46,10 +46,6 @@ fn type_of(class: SlotClass) -> Type {
 /// The state and arrays are apart.
 fn of_state() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
-}
-
-fn of_elements() -> MemFlags {
-    MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
 }
 
 /// Writes the instructions of a function.
@@ -126,13 +122,15 @@ impl<'a> Emitter<'a> {
     /// Writes all.
     pub fn emit(mut self) {
         let code = self.code;
-        let mut reached = std::mem::take(&mut self.reached);
-        reached.sort_unstable();
+        let reached = std::mem::take(&mut self.reached);
         if self.open[0] == 0 {
             self.builder.seal_block(self.blocks[0]);
         }
         for number in reached {
             self.builder.switch_to_block(self.blocks[number]);
+            if code.blocks[number].is_cold {
+                self.builder.set_cold_block(self.blocks[number]);
+            }
             self.number = number;
             self.block(&code.blocks[number]);
             // A block whose ways are all known has no values of its own for what is one on all of them.
@@ -181,7 +179,7 @@ impl<'a> Emitter<'a> {
         self.builder.use_var(self.slots[slot as usize])
     }
 
-    fn put(&mut self, slot: Slot, value: Value) {
+    pub(super) fn put(&mut self, slot: Slot, value: Value) {
         self.builder.def_var(self.slots[slot as usize], value);
         if let Some(word) = self.words.stored(self.number, slot) {
             self.store(value, word);
@@ -231,10 +229,13 @@ impl<'a> Emitter<'a> {
     fn way(&mut self, next: usize) -> Target {
         let (stores, loads) = self.words.between(self.number, next);
         if stores.is_empty() && loads.is_empty() {
-            self.blocks[next]
-        } else {
-            self.builder.create_block()
+            return self.blocks[next];
         }
+        let way = self.builder.create_block();
+        if self.code.blocks[next].is_cold {
+            self.builder.set_cold_block(way);
+        }
+        way
     }
 
     /// Goes on in another block.
@@ -420,42 +421,33 @@ impl<'a> Emitter<'a> {
                 self.put(to, value);
             }
             Operation::Address(to, base, ref terms, side) => {
-                let mut address = self.get(base);
-                for &(place, stride) in terms {
-                    let (place, stride) = (self.get(place), self.get(stride));
-                    let term = self.builder.ins().imul(place, stride);
-                    address = self.builder.ins().iadd(address, term);
-                }
-                if let Some((place, bytes)) = side {
-                    let place = self.get(place);
-                    let shift =
-                        self.builder.ins().ishl_imm(place, i64::from(bytes.trailing_zeros()));
-                    address = self.builder.ins().iadd(address, shift);
-                }
+                let address = self.address(base, terms, side);
                 self.put(to, address);
             }
             Operation::Read(element, to, place) => {
-                let (place, flags) = (self.get(place), of_elements());
-                let value = match element {
-                    ElementType::Bool | ElementType::U8 => {
-                        self.builder.ins().uload8(I64, flags, place, 0)
-                    }
-                    ElementType::I32 => self.builder.ins().sload32(flags, place, 0),
-                    ElementType::I64 => self.builder.ins().load(I64, flags, place, 0),
-                    ElementType::F32 => self.builder.ins().load(F32, flags, place, 0),
-                    ElementType::F64 => self.builder.ins().load(F64, flags, place, 0),
-                };
+                let value = self.read(element, place);
                 self.put(to, value);
             }
-            Operation::Write(element, place, value) => {
-                let (place, value, flags) = (self.get(place), self.get(value), of_elements());
-                match element {
-                    ElementType::Bool | ElementType::U8 => {
-                        self.builder.ins().istore8(flags, value, place, 0)
-                    }
-                    ElementType::I32 => self.builder.ins().istore32(flags, value, place, 0),
-                    _ => self.builder.ins().store(flags, value, place, 0),
-                };
+            Operation::Write(element, place, value) => self.write(element, place, value),
+            Operation::Take(to, rounds) => {
+                let left = self.builder.use_var(self.rounds);
+                let left = self.builder.ins().iadd_imm(left, -rounds);
+                self.builder.def_var(self.rounds, left);
+                let is_taken = self.builder.ins().icmp_imm(IntCC::SignedGreaterThan, left, 0);
+                let is_taken = self.builder.ins().uextend(I64, is_taken);
+                self.put(to, is_taken);
+            }
+            Operation::IsFinite(to, from) => {
+                let from = self.get(from);
+                let is_finite = self.finite(from);
+                let is_finite = self.builder.ins().uextend(I64, is_finite);
+                self.put(to, is_finite);
+            }
+            Operation::IsBelow(to, index, extent) => {
+                let (index, extent) = (self.get(index), self.get(extent));
+                let is_below = self.builder.ins().icmp(IntCC::UnsignedLessThan, index, extent);
+                let is_below = self.builder.ins().uextend(I64, is_below);
+                self.put(to, is_below);
             }
             Operation::Poll => self.poll(),
         }
@@ -479,6 +471,16 @@ impl<'a> Emitter<'a> {
                 self.builder.ins().isub(quotient, differs)
             }
             Integer::Mod => self.remainder(a, b),
+            Integer::ModBelowTwice => {
+                let rest = self.builder.ins().isub(a, b);
+                let is_below = self.builder.ins().icmp_imm(IntCC::SignedLessThan, rest, 0);
+                self.builder.ins().select(is_below, a, rest)
+            }
+            Integer::ModFromMinus => {
+                let sum = self.builder.ins().iadd(a, b);
+                let is_negative = self.builder.ins().icmp_imm(IntCC::SignedLessThan, a, 0);
+                self.builder.ins().select(is_negative, sum, a)
+            }
         }
     }
 
@@ -533,7 +535,9 @@ impl<'a> Emitter<'a> {
         let rounds = self.builder.use_var(self.rounds);
         let left = self.builder.ins().iadd_imm(rounds, -1);
         self.builder.def_var(self.rounds, left);
-        self.builder.ins().brif(left, next, &[], cold, &[]);
+        // A group of rounds may have taken more than there were.
+        let is_left = self.builder.ins().icmp_imm(IntCC::SignedGreaterThan, left, 0);
+        self.builder.ins().brif(is_left, next, &[], cold, &[]);
         self.only(cold);
         let ask = self.int(self.ask);
         self.builder.ins().call_indirect(self.of_pause, ask, &[self.pause]);

@@ -16,10 +16,8 @@ impl Emitter<'_> {
         let (cold, next, exit) =
             (self.builder.create_block(), self.builder.create_block(), self.exit());
         self.builder.set_cold_block(cold);
-        // A number from itself is 0, but NaN if it is not finite: a test without constants.
         let value = self.get(root);
-        let rest = self.builder.ins().fsub(value, value);
-        let is_finite = self.builder.ins().fcmp(FloatCC::Ordered, rest, rest);
+        let is_finite = self.finite(value);
         self.builder.ins().brif(is_finite, next, &[], cold, &[]);
         self.only(cold);
         for &(result, from) in all {
@@ -36,6 +34,13 @@ impl Emitter<'_> {
         }
         self.builder.ins().jump(next, &[]);
         self.only(next);
+    }
+
+    /// Whether a number is finite.
+    pub(super) fn finite(&mut self, value: Value) -> Value {
+        // A number from itself is 0, but NaN if it is not finite: a test without constants.
+        let rest = self.builder.ins().fsub(value, value);
+        self.builder.ins().fcmp(FloatCC::Ordered, rest, rest)
     }
 
     fn is_finite(&mut self, slot: Slot, is_single: bool) -> Value {

@@ -4,6 +4,7 @@
 //! no relocation is left; where one is, there is no code. Not here: instructions (`emission.rs`), which operations
 //! there are (`code.rs`), what runs without code (`interpreter.rs`).
 
+mod element_addresses;
 mod emission;
 mod exit_words;
 mod float_warnings;

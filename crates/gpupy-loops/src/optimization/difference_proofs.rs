@@ -7,13 +7,14 @@
 //! all assumptions hold, a check that is left out would have held. Not here: what is done where they do not hold
 //! (`version.rs`).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::natural_loops::BlockGraph;
 use super::numbered_values::{
     CheckOperands, KnownDifference, Numbered, NumberedValues, ValueNumber, WordRange, ZERO,
 };
-use crate::code::{Code, Integer, Operation};
+use crate::code::{BlockEnd, Code, Integer, Operation, Test};
+use crate::pause::BITS_OF_ROUNDS;
 
 /// Two words of the state at the entry, or 0, whose difference is at most a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,9 @@ const STEPS: usize = 400;
 const DEPTH: usize = 24;
 /// Sums of two such integers have no more than 64 bits.
 const HALF: i128 = 1 << 62;
+/// What grows begins with such numbers at most, and has so many values.
+const BEGINNING: i128 = 1 << 60;
+const GROWN: usize = 64;
 
 /// Leaves out checks that hold where the assumptions do, which hold for this state.
 pub fn without_proven_checks(
@@ -68,6 +72,11 @@ pub fn without_proven_checks(
         }
         for place in removed.into_iter().rev() {
             code.blocks[number].operations.remove(place);
+        }
+        if let BlockEnd::Branch(_, inside, beside) = code.blocks[number].end
+            && let Some(holds) = values.tests[number].and_then(|test| values.known(test))
+        {
+            code.blocks[number].end = BlockEnd::Jump(if holds { inside } else { beside });
         }
     }
     prover.assumptions
@@ -140,6 +149,28 @@ impl Prover<'_> {
                     _ => Proven::No,
                 }
             }
+            Operation::Require(_) if self.holds(a, place) => Proven::Holds,
+            Operation::Integer(Integer::Mod, to, first, second) => {
+                self.remainder(a, b, place).map_or(Proven::No, |does| {
+                    Proven::By(match does {
+                        None => Operation::Copy(to, first),
+                        Some(does) => Operation::Integer(does, to, first, second),
+                    })
+                })
+            }
+            Operation::Checked(Integer::Mul, to, first, second) => {
+                let (a, b) = match (self.values.constant(a), self.values.constant(b)) {
+                    (_, Some(by)) => (a, by),
+                    (Some(by), _) => (b, by),
+                    _ => return Proven::No,
+                };
+                let most = (HALF - 1) / i128::from(b).abs().max(1);
+                if self.proves(a, ZERO, most, place) && self.proves(ZERO, a, most, place) {
+                    Proven::By(Operation::Integer(Integer::Mul, to, first, second))
+                } else {
+                    Proven::No
+                }
+            }
             Operation::Checked(does @ (Integer::Add | Integer::Sub), to, first, second) => {
                 let is_small = [a, b].into_iter().all(|one| {
                     self.proves(one, ZERO, HALF - 1, place)
@@ -152,6 +183,48 @@ impl Prover<'_> {
                 }
             }
             _ => Proven::No,
+        }
+    }
+
+    /// Whether a comparison holds at a place.
+    fn holds(&mut self, test: ValueNumber, place: CodePlace) -> bool {
+        let Numbered::Compare(test, a, b) = self.values.values[test] else { return false };
+        match test {
+            Test::Lt => self.proves(a, b, -1, place),
+            Test::LtE => self.proves(a, b, 0, place),
+            Test::Gt => self.proves(b, a, -1, place),
+            Test::GtE => self.proves(b, a, 0, place),
+            Test::Eq => self.proves(a, b, 0, place) && self.proves(b, a, 0, place),
+            Test::NotEq => self.proves(a, b, -1, place) || self.proves(b, a, -1, place),
+        }
+    }
+
+    /// How `a % b` is had without a division: `a` itself, or that and the divisor once; `None` where it is not known.
+    fn remainder(
+        &mut self,
+        a: ValueNumber,
+        b: ValueNumber,
+        place: CodePlace,
+    ) -> Option<Option<Integer>> {
+        let beside = self.values.offset(a).1;
+        if !self.proves(ZERO, b, -1, place) {
+            return None;
+        }
+        let (is_low, is_high) = (self.proves(ZERO, a, 0, place), self.proves(a, b, -1, place));
+        match (is_low, is_high) {
+            (true, true) => Some(None),
+            // Below b and a constant that is at most b.
+            (true, false) if beside > 0 => {
+                let holds =
+                    self.proves(a, b, beside - 1, place) && self.proves(ZERO, b, -beside, place);
+                holds.then_some(Some(Integer::ModBelowTwice))
+            }
+            (false, true) if beside < 0 => {
+                let holds =
+                    self.proves(ZERO, a, -beside, place) && self.proves(ZERO, b, beside, place);
+                holds.then_some(Some(Integer::ModFromMinus))
+            }
+            _ => None,
         }
     }
 
@@ -208,7 +281,11 @@ impl Prover<'_> {
             return false;
         }
         *known = most;
-        let found = self.by_facts(claim) || self.by_remainder(claim) || self.by_rounds(claim);
+        let found = self.by_facts(claim)
+            || self.by_remainder(claim)
+            || self.by_parts(claim)
+            || self.by_growth(claim)
+            || self.by_rounds(claim);
         if found {
             self.tried.remove(&(left, right, place.0));
         }
@@ -256,6 +333,86 @@ impl Prover<'_> {
             && self.follows(claim.between(left, ZERO, most))
     }
 
+    /// By what a product is of, and by both of what is one of two.
+    fn by_parts(&mut self, claim: Claim) -> bool {
+        let Claim { left, right, most, .. } = claim;
+        match (&self.values.values[left], &self.values.values[right]) {
+            (&Numbered::Scaled(of, by), _) if right == ZERO => {
+                let most = most.div_euclid(i128::from(by).abs());
+                self.follows(if by > 0 {
+                    claim.between(of, ZERO, most)
+                } else {
+                    claim.between(ZERO, of, most)
+                })
+            }
+            (_, &Numbered::Scaled(of, by)) if left == ZERO => {
+                let most = most.div_euclid(i128::from(by).abs());
+                self.follows(if by > 0 {
+                    claim.between(ZERO, of, most)
+                } else {
+                    claim.between(of, ZERO, most)
+                })
+            }
+            (&Numbered::Either(a, b), _) => {
+                [a, b].into_iter().all(|one| self.follows(claim.between(one, right, most)))
+            }
+            (_, &Numbered::Either(a, b)) => {
+                [a, b].into_iter().all(|one| self.follows(claim.between(left, one, most)))
+            }
+            _ => false,
+        }
+    }
+
+    /// What begins small and changes by small numbers only is small: there are never so many rounds.
+    fn by_growth(&mut self, claim: Claim) -> bool {
+        let value = match claim {
+            Claim { left, right: ZERO, .. } => left,
+            Claim { left: ZERO, right, .. } => right,
+            _ => return false,
+        };
+        if claim.most < HALF / 2 || !matches!(self.values.values[value], Numbered::Met(..)) {
+            return false;
+        }
+        let (mut seen, mut open, mut changes) = (FxHashSet::default(), vec![value], 0);
+        while let Some(value) = open.pop() {
+            let value = self.values.representative(value);
+            let (low, high) = self.values.range(value);
+            if !seen.insert(value) || -BEGINNING <= low && high <= BEGINNING {
+                continue;
+            }
+            match self.values.values[value] {
+                Numbered::Offset(of, by) => {
+                    changes += i128::from(by).abs();
+                    open.push(of);
+                }
+                Numbered::Sum(a, b) => {
+                    let size = |one| {
+                        let (low, high) = self.values.range(self.values.representative(one));
+                        high.max(-low)
+                    };
+                    // The lesser part is the change.
+                    let (of, by) = if size(a) > size(b) { (a, b) } else { (b, a) };
+                    changes += size(by);
+                    open.push(of);
+                }
+                Numbered::Either(a, b) => open.extend([a, b]),
+                Numbered::Met(_, ref inputs) => open.extend(inputs.iter().map(|&(_, one)| one)),
+                Numbered::Word(_) => {
+                    let is_small = self.follows(claim.between(value, ZERO, BEGINNING))
+                        && self.follows(claim.between(ZERO, value, BEGINNING));
+                    if !is_small {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+            if seen.len() > GROWN || BEGINNING + (changes << BITS_OF_ROUNDS) > HALF / 2 {
+                return false;
+            }
+        }
+        true
+    }
+
     /// By all values that one has where ways meet; the other one is the same on all of them.
     fn by_rounds(&mut self, claim: Claim) -> bool {
         let values = self.values;
@@ -291,7 +448,7 @@ impl Prover<'_> {
 }
 
 /// By block: the last one that is passed on each way to it.
-fn dominators(graph: &BlockGraph) -> Vec<usize> {
+pub(super) fn dominators(graph: &BlockGraph) -> Vec<usize> {
     let mut place = vec![usize::MAX; graph.before.len()];
     graph.order.iter().enumerate().for_each(|(number, &block)| place[block] = number);
     let mut found = vec![usize::MAX; graph.before.len()];

@@ -3,12 +3,18 @@
 //! Not here: how it is made (`versions`), what becomes of it (`machine`).
 
 mod branchless;
+mod constant_loops;
 mod difference_proofs;
 mod natural_loops;
 mod numbered_values;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_rounds;
+mod unrolled;
 
 pub use branchless::without_choosing_branches;
+pub use constant_loops::without_constant_loops;
 pub use difference_proofs::{Assumption, without_proven_checks};
 pub use natural_loops::BlockGraph;
+pub use unrolled::with_unrolled_loops;

@@ -26,6 +26,12 @@ pub enum Numbered {
     Word(u32),
     /// Another value and a constant, exactly.
     Offset(ValueNumber, i64),
+    /// A sum, exactly.
+    Sum(ValueNumber, ValueNumber),
+    /// A product with a constant that is not 0, exactly.
+    Scaled(ValueNumber, i64),
+    /// One of two.
+    Either(ValueNumber, ValueNumber),
     /// Of a division rounded down, by its divisor.
     Remainder(ValueNumber),
     Compare(Test, ValueNumber, ValueNumber),
@@ -58,6 +64,8 @@ pub struct NumberedValues {
     pub facts: Vec<Vec<(usize, KnownDifference)>>,
     /// By block: operations with their values.
     pub checks: Vec<Vec<(usize, CheckOperands)>>,
+    /// By block: the value by which it ends in a branch.
+    pub tests: Vec<Option<ValueNumber>>,
     constants: FxHashMap<i64, ValueNumber>,
 }
 
@@ -74,6 +82,7 @@ impl NumberedValues {
             same: Vec::new(),
             facts: vec![Vec::new(); count],
             checks: vec![Vec::new(); count],
+            tests: vec![None; count],
             constants: FxHashMap::default(),
         };
         found.constant_value(0);
@@ -114,6 +123,7 @@ impl NumberedValues {
             if let BlockEnd::Branch(test, inside, beside) = code.blocks[number].end
                 && let Some(&test) = now.get(&test).or_else(|| single.get(&test))
             {
+                found.tests[number] = Some(test);
                 for (next, holds) in [(inside, true), (beside, false)] {
                     if inside != beside && graph.before[next].len() == 1 {
                         found.told(test, holds, (next, 0));
@@ -187,7 +197,8 @@ impl NumberedValues {
             }
             Operation::Integer(does, _, a, b) | Operation::Checked(does, _, a, b) => {
                 let (a, b) = (get(a, self), get(b, self));
-                if matches!(operation, Operation::Checked(..)) {
+                let is_checked = matches!(operation, Operation::Checked(..));
+                if is_checked {
                     self.checks[block].push((place, CheckOperands(a, b)));
                 }
                 match (does, self.constant(a), self.constant(b)) {
@@ -197,7 +208,17 @@ impl NumberedValues {
                     (Integer::Sub, _, Some(by)) if by != i64::MIN => {
                         self.add(Numbered::Offset(a, -by), block, ALL)
                     }
-                    (Integer::Mod, ..) => self.add(Numbered::Remainder(b), block, ALL),
+                    (Integer::Mod, ..) => {
+                        self.checks[block].push((place, CheckOperands(a, b)));
+                        self.add(Numbered::Remainder(b), block, ALL)
+                    }
+                    (Integer::Add, ..) if is_checked => self.add(Numbered::Sum(a, b), block, ALL),
+                    (Integer::Mul, _, Some(by)) if is_checked && by != 0 => {
+                        self.add(Numbered::Scaled(a, by), block, ALL)
+                    }
+                    (Integer::Mul, Some(by), _) if is_checked && by != 0 => {
+                        self.add(Numbered::Scaled(b, by), block, ALL)
+                    }
                     (Integer::And, _, Some(by)) if by >= 0 => {
                         self.add(Numbered::Other, block, (0, by.into()))
                     }
@@ -208,8 +229,13 @@ impl NumberedValues {
                 let (a, b) = (get(a, self), get(b, self));
                 self.add(Numbered::Compare(test, a, b), block, (0, 1))
             }
+            Operation::Select(_, _, a, b) => {
+                let (a, b) = (get(a, self), get(b, self));
+                self.add(Numbered::Either(a, b), block, ALL)
+            }
             Operation::Require(test) => {
                 let test = get(test, self);
+                self.checks[block].push((place, CheckOperands(test, test)));
                 self.told(test, true, behind);
                 return None;
             }
@@ -284,7 +310,24 @@ impl NumberedValues {
         }
     }
 
-    fn representative(&self, mut value: ValueNumber) -> ValueNumber {
+    /// Whether a comparison of two constants holds.
+    pub fn known(&self, test: ValueNumber) -> Option<bool> {
+        let Numbered::Compare(test, a, b) = self.values[self.representative(test)] else {
+            return None;
+        };
+        let (a, b) = (self.constant(a)?, self.constant(b)?);
+        Some(match test {
+            Test::Eq => a == b,
+            Test::NotEq => a != b,
+            Test::Lt => a < b,
+            Test::LtE => a <= b,
+            Test::Gt => a > b,
+            Test::GtE => a >= b,
+        })
+    }
+
+    /// The least number of the values that are one.
+    pub fn representative(&self, mut value: ValueNumber) -> ValueNumber {
         while self.same[value] != value {
             value = self.same[value];
         }
@@ -307,8 +350,8 @@ impl NumberedValues {
 
     /// The number that a value is.
     pub fn constant(&self, value: ValueNumber) -> Option<i64> {
-        match self.values[self.representative(value)] {
-            Numbered::Constant(value) => Some(value),
+        match self.offset(value) {
+            (ZERO, value) => i64::try_from(value).ok(),
             _ => None,
         }
     }

@@ -226,7 +226,8 @@ impl<'a> VersionWriter<'a> {
     }
 
     fn new_block(&mut self) -> usize {
-        self.blocks.push(Block { exit: 0, operations: Vec::new(), end: BlockEnd::Leave });
+        let end = BlockEnd::Leave;
+        self.blocks.push(Block { exit: 0, operations: Vec::new(), end, is_cold: false });
         self.blocks.len() - 1
     }
 
@@ -330,7 +331,7 @@ impl<'a> VersionWriter<'a> {
     /// Ends the block that is written; what follows is in another one with the same exit.
     fn cut(&mut self, end: BlockEnd, next: usize) {
         let operations = std::mem::take(&mut self.operations);
-        self.blocks[self.number] = Block { exit: self.exit, operations, end };
+        self.blocks[self.number] = Block { exit: self.exit, operations, end, is_cold: false };
         self.number = next;
     }
 

@@ -416,7 +416,7 @@ impl VersionWriter<'_> {
             operation,
             BinaryOperator::Div | BinaryOperator::Mod | BinaryOperator::FloorDiv
         );
-        if divides && !self.is_silent {
+        if divides && !self.is_silent && !self.is_written_and_not_zero(b) {
             let zero = self.zero(class);
             self.require(Test::NotEq, b, zero);
         }
@@ -451,6 +451,19 @@ impl VersionWriter<'_> {
             _ => self.push(Operation::QuietAll(result, waiting)),
         }
         Ok(())
+    }
+
+    /// Whether a floating-point number is a constant of this statement other than 0.
+    fn is_written_and_not_zero(&self, slot: Slot) -> bool {
+        let write =
+            |slot: Slot| self.operations.iter().rev().find(|one| one.written() == Some(slot));
+        match write(slot) {
+            Some(Operation::Double(_, value)) => *value != 0.0,
+            Some(Operation::ToDouble(_, from)) => {
+                matches!(write(*from), Some(Operation::Int(_, value)) if *value != 0)
+            }
+            _ => false,
+        }
     }
 
     /// Leaves where a `float64` is infinite or NaN.
