@@ -284,6 +284,34 @@ def test_arguments_are_those_of_numpys_methods(auto, call):
     check_state(ours, theirs)
 
 
+ONE_NUMBER = {
+    "choice": [(5,), ([3, 4],), (5, None, True, [0.1, 0.2, 0.3, 0.2, 0.2]), (5, 2), (5, 2, False)],
+    "permutation": [(5,), ([1, 2, 3],)],
+    "standard_normal": [()],
+    "multivariate_normal": [([0.0, 1.0], [[1.0, 0.0], [0.0, 1.0]])],
+    "multinomial": [(5, [0.5, 0.5])],
+    "dirichlet": [([1.0, 2.0],)],
+}
+
+
+@pytest.mark.parametrize("name", ONE_NUMBER)
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda xp: xp.random.default_rng(1),
+        lambda xp: xp.random.Generator(xp.random.PCG64(1)),
+        lambda xp: xp.random.Generator(xp.random.MT19937(1)),
+        lambda xp: xp.random.RandomState(1),
+    ],
+    ids=["default", "pcg", "twister", "old"],
+)
+def test_methods_that_call_others_of_their_generator_give_numpys_types(auto, made, name):
+    for call in ONE_NUMBER[name]:
+        ours, theirs = (getattr(made(xp), name)(*call) for xp in (gpupy, numpy))
+        assert type(ours) is (gpupy.ndarray if isinstance(theirs, numpy.ndarray) else type(theirs)), call
+        numpy.testing.assert_array_equal(ours, theirs)
+
+
 def test_generators_that_share_bits_share_their_words(auto):
     bits = gpupy.random.PCG64(5)
     first, second, third = (

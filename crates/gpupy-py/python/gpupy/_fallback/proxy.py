@@ -6,6 +6,7 @@ Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: f
 
 import collections.abc
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -43,15 +44,31 @@ class _Method(staticmethod):  # type: ignore[type-arg]
         return hash(self._of)
 
 
+# The object of which a method of NumPy's runs on this thread: what that asks the object for is NumPy's.
+_inside = threading.local()
+
+
+def _entered(instance: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+    def entered(*args: Any, **kwargs: Any) -> Any:
+        before = getattr(_inside, "instance", None)
+        _inside.instance = instance
+        try:
+            return method(*args, **kwargs)
+        finally:
+            _inside.instance = before
+
+    return entered
+
+
 @functools.cache
 def giving_ours(kind: type[Any]) -> type[Any]:
     """A subclass of a class of NumPy's, whose methods give arrays of ours."""
 
     def get(self: Any, name: str) -> Any:
         value = kind.__getattribute__(self, name)  # type: ignore[call-arg]
-        if name.startswith("_") or not callable(value):
+        if name.startswith("_") or not callable(value) or getattr(_inside, "instance", None) is self:
             return value
-        return _Method(self, name, value)
+        return _Method(self, name, _entered(self, value))
 
     def reduce(self: Any) -> tuple[Any, ...]:
         # NumPy's gives its own class.
