@@ -152,6 +152,12 @@ class Drawn:
                 "x[i] *= 2",
                 "a *= 3",
                 "pass",
+                # Names that change their kinds.
+                "s, a = a, s",
+                "a, b, s = b, s, x[i]",
+                "s = max(s, x[i])",
+                "a = min(a, y[j])",
+                "a = a if a > 0.5 else 0.5",
             ]
         )
 

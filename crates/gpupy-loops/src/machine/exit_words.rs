@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Code, Slot};
-use crate::optimization::BlockGraph;
+use crate::optimization::{BlockGraph, read_later, saved_later};
 
 /// A word of the state, and the slot that it gets.
 type SavedWord = (u32, Slot);
@@ -36,7 +36,8 @@ impl ExitWords {
             .map(|&(word, slot)| (slot, word))
             .collect();
         let loop_of = graph.innermost();
-        let (read, saved) = (live(code, graph, &word_of, false), live(code, graph, &word_of, true));
+        let read = read_later(code, graph, |slot| word_of.contains_key(&slot));
+        let saved = saved_later(code, graph);
         let mut found = Self { word_of, loop_of, kept: Vec::new(), read, saved };
         found.kept =
             (0..graph.loops.len()).map(|number| found.keeps(code, graph, number)).collect();
@@ -98,48 +99,5 @@ impl ExitWords {
         // What is read is in its register.
         let loads = of(self.loop_of[to], &|slot| !self.read[to].contains(&slot));
         (stores, loads)
-    }
-}
-
-/// By block: the slots with words that are read before they are written, by operations or by exits.
-fn live(
-    code: &Code,
-    graph: &BlockGraph,
-    word_of: &FxHashMap<Slot, u32>,
-    is_by_exits: bool,
-) -> Vec<FxHashSet<Slot>> {
-    let mut found = vec![FxHashSet::default(); code.blocks.len()];
-    loop {
-        let mut is_new = false;
-        for &number in graph.order.iter().rev() {
-            let block = &code.blocks[number];
-            let mut live = FxHashSet::default();
-            for next in block.end.targets() {
-                live.extend(found[next].iter().copied());
-            }
-            if let (crate::code::BlockEnd::Branch(test, ..), false) = (&block.end, is_by_exits) {
-                live.insert(*test);
-            }
-            for operation in block.operations.iter().rev() {
-                if let Some(slot) = operation.written() {
-                    live.remove(&slot);
-                }
-                if !is_by_exits {
-                    operation.read(|slot| {
-                        if word_of.contains_key(&slot) {
-                            live.insert(slot);
-                        }
-                    });
-                }
-            }
-            if is_by_exits {
-                live.extend(code.exits[block.exit].saved.iter().map(|&(_, slot)| slot));
-            }
-            is_new |= live.len() != found[number].len();
-            found[number] = live;
-        }
-        if !is_new {
-            return found;
-        }
     }
 }

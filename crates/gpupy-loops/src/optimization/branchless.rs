@@ -2,12 +2,14 @@
 //! computes little and cannot fail.
 //!
 //! Owns [`without_choosing_branches`]. The two ways of such a branch meet in one block. What it depends on is often
-//! random, and a wrong guess of the machine costs more than both ways. Not here: which checks hold
+//! random, and a wrong guess of the machine costs more than both ways. Invariant: of the slots with one word of the
+//! state, what exits behind a choice save is written last (`machine/exit_words.rs`). Not here: which checks hold
 //! (`difference_proofs.rs`).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::natural_loops::BlockGraph;
+use super::needed_slots::{read_later, saved_later};
 use crate::code::{BlockEnd, Code, Integer, Operation, Slot};
 
 /// Instructions of both ways, at most, and operations with copies and constants.
@@ -18,6 +20,9 @@ const OPERATIONS: usize = 16;
 pub fn without_choosing_branches(code: &mut Code) {
     let graph = BlockGraph::new(code);
     let mut before: Vec<usize> = graph.before.iter().map(Vec::len).collect();
+    let shared = slots_of_shared_words(code);
+    let read = read_later(code, &graph, |slot| shared.contains_key(&slot));
+    let saved = saved_later(code, &graph);
     // Inner branches first: they are behind those around them.
     for &number in graph.order.iter().rev() {
         let BlockEnd::Branch(test, inside, beside) = code.blocks[number].end else { continue };
@@ -33,10 +38,20 @@ pub fn without_choosing_branches(code: &mut Code) {
         if met != end || instructions.count() > INSTRUCTIONS || all().count() > OPERATIONS {
             continue;
         }
-        let (first, second) = (results(code, &first), results(code, &second));
-        let mut slots: Vec<Slot> = first.1.keys().chain(second.1.keys()).copied().collect();
+        let mut slots: Vec<Slot> = all().filter_map(Operation::written).collect();
         slots.sort_unstable();
         slots.dedup();
+        // A name of two kinds has two slots and one word: to choose between old values, too, would write the old one of
+        // the slot that the name has not here.
+        slots.retain(|slot| {
+            !shared.contains_key(slot) || read[met].contains(slot) || saved[met].contains(slot)
+        });
+        let mut words = FxHashSet::default();
+        let mut of_shared = slots.iter().filter_map(|slot| Some((slot, shared.get(slot)?)));
+        if !of_shared.all(|(slot, word)| saved[met].contains(slot) && words.insert(*word)) {
+            continue;
+        }
+        let (first, second) = (results(code, &first), results(code, &second));
         let mut made: Vec<Operation> = first.0.into_iter().chain(second.0).collect();
         let mut chosen = Vec::new();
         for slot in slots {
@@ -52,6 +67,19 @@ pub fn without_choosing_branches(code: &mut Code) {
         // Two ways have become one.
         before[met] -= 1;
     }
+}
+
+/// Slots whose word of the state is another slot's too, and the word.
+fn slots_of_shared_words(code: &Code) -> FxHashMap<Slot, u32> {
+    let mut slots: FxHashMap<u32, FxHashSet<Slot>> = FxHashMap::default();
+    for &(word, slot) in code.exits.iter().flat_map(|exit| &exit.saved) {
+        slots.entry(word).or_default().insert(slot);
+    }
+    slots.retain(|_, one| one.len() > 1);
+    slots
+        .into_iter()
+        .flat_map(|(word, one)| one.into_iter().map(move |slot| (slot, word)))
+        .collect()
 }
 
 fn fresh(code: &mut Code, slot: Slot) -> Slot {

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::difference_proofs::dominators;
 use super::natural_loops::BlockGraph;
+use super::needed_slots::read_later;
 use crate::code::{Block, BlockEnd, Code, Integer, Operation, Slot, Test};
 
 /// Rounds of such a loop, at most.
@@ -31,7 +32,7 @@ pub fn without_constant_loops(code: &mut Code) {
     }
     let graph = BlockGraph::new(code);
     let tracked = with_items(code, &counters);
-    let live = live(code, &graph, &tracked);
+    let live = read_later(code, &graph, |slot| tracked.contains(&slot));
     let mut known: FxHashMap<(usize, Numbers), usize> = FxHashMap::default();
     let mut open = vec![(0, Numbers::new())];
     known.insert(open[0].clone(), 0);
@@ -156,34 +157,6 @@ fn with_items(code: &Code, counters: &FxHashSet<Slot>) -> FxHashSet<Slot> {
     }
     found.extend(counters);
     found
-}
-
-/// By block: which of the slots are read before they are written.
-fn live(code: &Code, graph: &BlockGraph, slots: &FxHashSet<Slot>) -> Vec<FxHashSet<Slot>> {
-    let mut found: Vec<FxHashSet<Slot>> = vec![FxHashSet::default(); code.blocks.len()];
-    loop {
-        let mut is_new = false;
-        for &number in graph.order.iter().rev() {
-            let block = &code.blocks[number];
-            let mut live = FxHashSet::default();
-            block.end.targets().for_each(|next| live.extend(found[next].iter().copied()));
-            for operation in block.operations.iter().rev() {
-                if let Some(slot) = operation.written() {
-                    live.remove(&slot);
-                }
-                operation.read(|slot| {
-                    if slots.contains(&slot) {
-                        live.insert(slot);
-                    }
-                });
-            }
-            is_new |= live.len() != found[number].len();
-            found[number] = live;
-        }
-        if !is_new {
-            return found;
-        }
-    }
 }
 
 /// Leaves out what asks for a pause a second time in one round of a loop.

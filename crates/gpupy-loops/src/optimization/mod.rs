@@ -6,6 +6,7 @@ mod branchless;
 mod constant_loops;
 mod difference_proofs;
 mod natural_loops;
+mod needed_slots;
 mod numbered_values;
 #[cfg(test)]
 mod tests;
@@ -17,4 +18,5 @@ pub use branchless::without_choosing_branches;
 pub use constant_loops::without_constant_loops;
 pub use difference_proofs::{Assumption, without_proven_checks};
 pub use natural_loops::BlockGraph;
+pub use needed_slots::{read_later, saved_later};
 pub use unrolled::with_unrolled_loops;
