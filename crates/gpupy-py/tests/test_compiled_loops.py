@@ -142,6 +142,28 @@ def test_writes_to_what_was_broadcast_warn():
         f(np.broadcast_arrays(np.zeros(1), np.zeros(3))[0])
 
 
+@pytest.mark.parametrize(
+    "test, step",
+    [
+        ("i < n", "i += 1"),
+        ("n > i", "i += 1"),
+        ("i != n and s < 1e9", "i += 1"),
+        ("n > 0", "n -= 1"),
+        ("i + 1 <= n", "i += 1"),
+        ("i < n", "i += 2"),
+    ],
+)
+def test_a_while_with_a_counter_is_compiled_at_its_first_call_if_it_has_many_rounds(test, step, monkeypatch):
+    monkeypatch.setattr(entries, "_WORTH_COMPILING", 100_000)
+    monkeypatch.setattr(entries, "_WORTH_ENTERING", 600)
+    loop = f"    while {test}:\n        s += x[i % 7]\n        {step}\n"
+    text = f"def f(x, n):\n    i, s = 0, 0.0\n{loop}    return s\n"
+    for count, runs in ((100, 0), (100_000, 1)):
+        f, (site,) = made(text)
+        f(np.ones(7), count)
+        assert site.runs == runs, count
+
+
 def test_what_is_left_soon_begins_anew_if_it_stored_nothing():
     text = "def f(x, n):\n    s = 1\n    for i in range(n): s *= 3\n    return s\n"
     f, (site,) = made(text)

@@ -1,14 +1,14 @@
 """What a ``for`` goes over, besides ranges: arrays, ``enumerate``, ``zip``, ``reversed``.
 
-Owns ``Iteration``, and ``dotted``, the text of what is called. What a loop goes over is a *spec*:
-``("array", name)``, ``("reversed", name)``, ``("enumerate", start, spec)``, ``("zip", *specs)``; compiled, it
-is a loop over places that binds items. Not here: the statements (``lowering.py``).
+Owns ``Iteration``, ``rounds_of_while``, and ``dotted``, the text of what is called. What a loop goes over is
+a *spec*: ``("array", name)``, ``("reversed", name)``, ``("enumerate", start, spec)``, ``("zip", *specs)``;
+compiled, it is a loop over places that binds items. Not here: the statements (``lowering.py``).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, Protocol
@@ -140,6 +140,39 @@ def rounds_of(lowering: Names, spec: Any) -> str:
             return rounds_of(lowering, inner)
         case _:
             return rounds_of(lowering, spec[1])
+
+
+def rounds_of_while(node: ast.While, count_of: Callable[[Any], str | None]) -> str | None:
+    """The expression for it, where the body moves a name on to a limit by a number.
+
+    ``count_of`` gives the expression for a number that is known at the entry, or none.
+    """
+    test = node.test
+    tests = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    moved = {
+        one.target.id: one.value
+        for one in node.body
+        if isinstance(one, ast.AugAssign)
+        and isinstance(one.target, ast.Name)
+        and isinstance(one.op, ast.Add | ast.Sub)
+    }
+    for one in tests:
+        if not isinstance(one, ast.Compare) or len(one.comparators) > 1:
+            continue
+        parts = list(ast.walk(one))
+        names = [part.id for part in parts if isinstance(part, ast.Name) and part.id in moved]
+        # A product goes to a limit by other steps.
+        if not names or any(
+            isinstance(part, ast.operator | ast.unaryop) and not isinstance(part, _STRAIGHT) for part in parts
+        ):
+            continue
+        counts = [count_of(part) for part in (one.left, one.comparators[0], moved[names[0]])]
+        if None not in counts:
+            return "max(abs({}-{})//abs({}),1)".format(*counts)
+    return None
+
+
+_STRAIGHT = (ast.Add, ast.Sub, ast.UAdd, ast.USub)
 
 
 def items_of(lowering: Names, target: Any, found: Any, place: Any, node: Any) -> list[Any]:

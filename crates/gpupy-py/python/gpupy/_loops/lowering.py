@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
 from .._kernel.source import Place
+from . import iterations
 from .bindings import with_elements
 from .callables import COMPILED, CONSTANTS, MANY, OF_ROWS
 from .iterations import Iteration, dotted, items_of, length, pattern, range_of, rounds_of, spec_of
@@ -188,9 +189,10 @@ class _Lowering:
                 return self._for(node, number)
             case ast.While(test=test, body=body, orelse=orelse):
                 given = self._value(test)
+                rounds = iterations.rounds_of_while(node, self._count_of) or str(_ROUNDS_OF_WHILE)
                 inside, steps = self._block(number, "body", body)
                 beside, others = self._block(number, "orelse", orelse)
-                return {"While": [given, inside, beside]}, f"{_ROUNDS_OF_WHILE}*(1+{steps})+{others}"
+                return {"While": [given, inside, beside]}, f"{rounds}*(1+{steps})+{others}"
             case ast.Break() | ast.Continue() | ast.Pass():
                 return type(node).__name__, "1"
             case ast.Return():
