@@ -24,6 +24,20 @@ pub enum Test {
     GtE,
 }
 
+impl Test {
+    /// Whether it holds.
+    pub fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+        match self {
+            Test::Eq => a == b,
+            Test::NotEq => a != b,
+            Test::Lt => a < b,
+            Test::LtE => a <= b,
+            Test::Gt => a > b,
+            Test::GtE => a >= b,
+        }
+    }
+}
+
 /// Arithmetic of integers that wraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -2,7 +2,7 @@
 //!
 //! Owns [`interpret`]. Not here: machine code (`machine`).
 
-use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot, Test};
+use crate::code::{Block, BlockEnd, Code, FloatFunction, Floating, Integer, Operation, Slot};
 use crate::kinds::{ElementType, SlotClass};
 use crate::pause::Pause;
 
@@ -110,8 +110,8 @@ impl Machine<'_, '_> {
             }
             Operation::Compare(test, to, a, b) => {
                 let holds = match self.class(a) {
-                    SlotClass::Integer => compare(test, &self.int(a), &self.int(b)),
-                    _ => compare(test, &self.float(a), &self.float(b)),
+                    SlotClass::Integer => test.holds(&self.int(a), &self.int(b)),
+                    _ => test.holds(&self.float(a), &self.float(b)),
                 };
                 self.put_int(to, holds.into());
             }
@@ -280,17 +280,6 @@ fn integer(does: Integer, a: i64, b: i64) -> i64 {
             let rest = a.wrapping_rem(b);
             if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
         }
-    }
-}
-
-fn compare<T: PartialOrd>(test: Test, a: &T, b: &T) -> bool {
-    match test {
-        Test::Eq => a == b,
-        Test::NotEq => a != b,
-        Test::Lt => a < b,
-        Test::LtE => a <= b,
-        Test::Gt => a > b,
-        Test::GtE => a >= b,
     }
 }
 

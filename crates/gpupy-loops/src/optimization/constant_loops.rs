@@ -203,16 +203,9 @@ fn evaluate(
         Operation::Integer(Integer::Sub, _, a, b) | Operation::Checked(Integer::Sub, _, a, b) => {
             get(a).zip(get(b)).and_then(|(a, b)| a.checked_sub(b))
         }
-        Operation::Compare(test, _, a, b) => get(a).zip(get(b)).map(|(a, b)| {
-            i64::from(match test {
-                Test::Eq => a == b,
-                Test::NotEq => a != b,
-                Test::Lt => a < b,
-                Test::LtE => a <= b,
-                Test::Gt => a > b,
-                Test::GtE => a >= b,
-            })
-        }),
+        Operation::Compare(test, _, a, b) => {
+            get(a).zip(get(b)).map(|(a, b)| i64::from(test.holds(&a, &b)))
+        }
         _ => None,
     };
     if let Some(slot) = operation.written() {

@@ -315,15 +315,7 @@ impl NumberedValues {
         let Numbered::Compare(test, a, b) = self.values[self.representative(test)] else {
             return None;
         };
-        let (a, b) = (self.constant(a)?, self.constant(b)?);
-        Some(match test {
-            Test::Eq => a == b,
-            Test::NotEq => a != b,
-            Test::Lt => a < b,
-            Test::LtE => a <= b,
-            Test::Gt => a > b,
-            Test::GtE => a >= b,
-        })
+        Some(test.holds(&self.constant(a)?, &self.constant(b)?))
     }
 
     /// The least number of the values that are one.

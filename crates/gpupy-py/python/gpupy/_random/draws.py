@@ -9,7 +9,6 @@ are NumPy's.
 """
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -25,7 +24,7 @@ from .._gpupy import is_lazy, ndarray
 from .._gpupy import jit as _own
 from .._numpys import sooner
 from . import host_draws
-from .arguments import NUMBERS, extents
+from .arguments import NUMBERS, extents, interval
 from .by_index import ROWS, Row, State
 from .generators import bits_of_ours
 from .host_draws import same_state
@@ -114,14 +113,11 @@ def _integers(
     low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Draw | None:
     dtype, shape = np.dtype(dtype), extents(size)
-    if dtype.kind not in "iu" or not dtype.isnative or shape is None:
+    found = interval(low, high, dtype, endpoint)
+    if shape is None or found is None:
         return None
-    if not all(isinstance(end, (int, np.integer)) for end in ((low,) if high is None else (low, high))):
-        return None
-    first, end = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
-    count = end - first + bool(endpoint)
-    limits = np.iinfo(dtype)
-    if count < 2 or count & (count - 1) or first < limits.min or first + count - 1 > limits.max:
+    first, count = found
+    if count & (count - 1):
         return None
     power = count.bit_length() - 1
     # Of large dtypes, small numbers are made of halves.
@@ -132,7 +128,7 @@ def _integers(
     def number(units: Any) -> Any:
         return ((units >> shift).astype(unsigned) + offset).astype(dtype)
 
-    least = int(limits.min)
+    least = int(np.iinfo(dtype).min)
     trial = (("low", least), ("high", least + count), ("dtype", dtype))
     return Draw(shape, unit, number, trial)
 

@@ -8,7 +8,6 @@ trial finds it, and NumPy draws. Not here: the numbers (the crate `gpupy-random`
 """
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from .._gpupy import drawn as _drawn
 from .._gpupy import is_lazy
-from .arguments import NUMBERS, extents
+from .arguments import NUMBERS, extents, interval
 from .by_index import State
 from .generators import bits_of_ours
 from .layers import layers_of
@@ -99,22 +98,17 @@ def _integers(
     low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> HostDraw | None:
     dtype, shape = np.dtype(dtype), extents(size)
-    if dtype.kind not in "iu" or not dtype.isnative or shape is None:
+    found = interval(low, high, dtype, endpoint)
+    if shape is None or found is None:
         return None
-    if not all(isinstance(end, (int, np.integer)) for end in ((low,) if high is None else (low, high))):
-        return None
-    first, end = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
-    count = end - first + bool(endpoint)
-    limits = np.iinfo(dtype)
-    least, most = int(limits.min), int(limits.max)
-    if count < 2 or first < least or first + count - 1 > most:
-        return None
+    first, count = found
+    least = int(np.iinfo(dtype).min)
     # Of large dtypes, small numbers are made of halves. A quarter of these trials' parts is rejected.
     bits = 32 if dtype.itemsize == 8 and count <= 1 << 32 else 8 * dtype.itemsize
     tried = count if count == 1 << bits else (3 << bits - 2) + 1
     trial = (("low", least), ("high", least + tried - 1), ("dtype", dtype), ("endpoint", True))
-    interval = first & ((1 << 8 * dtype.itemsize) - 1), count - 1
-    return HostDraw(shape, dtype, "integers", (), interval, trial)
+    given = first & ((1 << 8 * dtype.itemsize) - 1), count - 1
+    return HostDraw(shape, dtype, "integers", (), given, trial)
 
 
 METHODS: dict[str, Callable[..., HostDraw | None]] = {
